@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from tests.postgres_server import PostgresServer, new_schema_url
 
 from thinkback.embedders.registry import create_embedder
 from thinkback.memory import Memory
 from thinkback.protocols import Store
+from thinkback.storage import is_postgres
 
 NAMES = ("Anna", "Ben", "Carla", "David", "Elif", "Femi", "Grace", "Hiro")
 PLACES = ("Lyon", "Berlin", "Osaka", "Lima", "Oslo", "Accra", "Pune", "Porto")
@@ -49,6 +52,48 @@ def fill(store: Store, embedder: str, sizes: Sequence[int], rows: dict[int, Spac
     store.bind_embedder(embedder)
     for number, size in enumerate(sizes):
         store.write_space(f"user{number}", rows[size])
+
+
+def repeat_space(url: str, name: str, count: int) -> None:
+    """Copy the rows of a space to `user1`, `user2`, ... inside the database: `count` spaces in all."""
+    if is_postgres(url):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("SET thinkback.scope = 'all'")
+            columns = connection.execute(
+                "SELECT table_name, column_name FROM information_schema.columns"
+                " WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
+            ).fetchall()
+            run: Any = connection.execute  # statements without values
+            _repeat(columns, run, name, count)
+            connection.execute("ANALYZE")
+        return
+    with closing(sqlite3.connect(url)) as file:
+        tables = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        columns = [(table, row[1]) for table in tables for row in file.execute(f"PRAGMA table_info({table})")]
+        _repeat(columns, file.execute, name, count)
+        file.commit()
+
+
+def _repeat(columns: Sequence[tuple[str, str]], run: Callable[[str], object], name: str, count: int) -> None:
+    """All names are constants of the program."""
+    by_table: dict[str, list[str]] = {}
+    for table, column in columns:
+        by_table.setdefault(table, []).append(column)
+    counters = ", ".join(column for column in by_table["spaces"] if column not in ("id", "name"))
+    numbers = f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {count})"
+    run(
+        f"INSERT INTO spaces (name, {counters}) {numbers}"
+        f" SELECT 'user' || i, {counters} FROM n CROSS JOIN spaces WHERE name = '{name}'"
+    )
+    for table, names in by_table.items():
+        if "space" not in names:
+            continue
+        copied = ", ".join(f"t.{column}" for column in names if column != "space")
+        target = ", ".join(column for column in names if column != "space")
+        run(
+            f"INSERT INTO {table} (space, {target}) SELECT s.id, {copied} FROM spaces s CROSS JOIN {table} t"
+            f" WHERE s.name <> '{name}' AND t.space = (SELECT id FROM spaces WHERE name = '{name}')"
+        )
 
 
 def embedder_name(spec: str) -> str:

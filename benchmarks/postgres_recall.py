@@ -12,7 +12,15 @@ import random
 import statistics
 import time
 
-from benchmarks.postgres_data import arguments, databases, embedder_name, fill, sentence, thought_over_space
+from benchmarks.postgres_data import (
+    arguments,
+    databases,
+    embedder_name,
+    fill,
+    repeat_space,
+    sentence,
+    thought_over_space,
+)
 
 from thinkback.memory import Memory
 from thinkback.storage import connect
@@ -37,18 +45,18 @@ def main() -> None:
     options = arguments(__doc__, spaces=500, turns=100, samples=200)
     rows = {options.turns: thought_over_space(options.turns, EMBEDDER)}
     thoughts = len(rows[options.turns]["thoughts"])
-    sizes = [options.turns] * options.spaces
     with databases() as urls:
         found = {}
         for url in urls:
             store = connect(url)
             started = time.perf_counter()
-            fill(store, embedder_name(EMBEDDER), sizes, rows)
-            filled = time.perf_counter() - started
+            fill(store, embedder_name(EMBEDDER), [options.turns], rows)
             store.close()
+            repeat_space(url, "user0", options.spaces)
+            filled = time.perf_counter() - started
             name = "PostgreSQL" if "://" in url else "SQLite"
             found[name] = measure(url, options.spaces, options.turns, options.samples)
-            print(f"{name}: filled in {filled:.1f} s")
+            print(f"{name}: filled in {filled:.1f} s", flush=True)
     print(f"{options.spaces:,} spaces, {options.spaces * thoughts:,} thoughts")
     for name, times in found.items():
         for state, values in times.items():

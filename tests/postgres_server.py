@@ -56,6 +56,11 @@ class PostgresServer:
     def data(self) -> Path:
         return self.folder / "data"
 
+    @property
+    def process(self) -> Any:
+        """The server process (of psutil)."""
+        return self._server.get_postmaster_info().process
+
     def restart(self, mode: str = "fast") -> None:
         """Stop the server (`immediate`: as in a crash) and start it again."""
         self.stop(mode)
@@ -66,7 +71,7 @@ class PostgresServer:
 
     def stop(self, mode: str = "fast") -> None:
         signals = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
-        process = self._server.get_postmaster_info().process
+        process = self.process
         with suppress(ProcessLookupError):
             os.kill(process.pid, signals[mode])
         process.wait(30)

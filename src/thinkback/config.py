@@ -224,6 +224,13 @@ def database_name(settings: Settings) -> str:
     return storage.display_name(settings.db)
 
 
+def is_shared_database(settings: Settings) -> bool:
+    """Whether processes on other machines may use the database."""
+    from thinkback import storage
+
+    return storage.is_postgres(settings.db)
+
+
 def restore_database(settings: Settings, backup: str) -> str | None:
     """Put a backup in the place of the configured database; see `storage.restore`."""
     from thinkback import storage

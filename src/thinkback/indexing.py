@@ -75,11 +75,12 @@ class Indexer:
                 return view
             while stamp != view.stamp:  # repeat if the hashing was replaced between two reads
                 delta = self._store.delta(space, view.stamp)
-                if delta.stamp.epoch != view.stamp.epoch:
+                stamp = delta.stamp
+                if stamp.epoch != view.stamp.epoch:
                     self._bind_embedder()  # another process may have re-embedded
                     view.clear(self._store.hashing(space))
+                    stamp = self._store.stamp(space)  # as of which the hashing is valid
                 view.apply(delta)
-                stamp = self._store.stamp(space)
             self._cache.update_size(space_key, view)
         return view
 
@@ -120,17 +121,23 @@ class Indexer:
                 break
         return done
 
-    def entries_for_plan(self, space: str, plan: Plan) -> tuple[list[IndexEntry], int | None]:
-        """Index entries for the drafts of a plan, and the epoch of their groups (None without drafts)."""
+    def entries_for_plan(
+        self, space: str, plan: Plan, view: CachedSpace | None = None
+    ) -> tuple[list[IndexEntry], int | None]:
+        """Index entries for the drafts of a plan, and the epoch of their groups (None without drafts).
+
+        With a `view` that the caller has, the database is not asked for a newer one. The store refuses the
+        entries if the space was regrouped meanwhile.
+        """
         new = [
             UnindexedItem("thought", 0, draft.search_text, plan.turn or draft.last_turn)
             for draft in plan.drafts
         ]
-        return self._create_entries(self.view(space), new) if new else ([], None)
+        return self._create_entries(view or self.view(space), new) if new else ([], None)
 
-    def group_sizes(self, space: str) -> dict[int, int]:
-        """Number of thoughts, including retired ones, in each group."""
-        view = self.view(space)
+    def group_sizes(self, space: str, view: CachedSpace | None = None) -> dict[int, int]:
+        """Number of thoughts, including retired ones, in each group; in a `view` that the caller has."""
+        view = view or self.view(space)
         with view.lock:
             return dict(enumerate(view.index.group_sizes("thought").tolist()))
 

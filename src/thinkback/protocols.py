@@ -443,6 +443,10 @@ class ApiKeyStore(Protocol):
         """Keys in order of creation, including revoked ones."""
         ...
 
+    def delete_key(self, id_: str) -> None:
+        """Delete a key, if it exists. For sessions, which are many; keys of users are revoked and kept."""
+        ...
+
     def revoke_key(self, id_: str, now: datetime) -> ApiKey:
         """Revoke a key. Revoking it again changes nothing.
 
@@ -452,13 +456,42 @@ class ApiKeyStore(Protocol):
         ...
 
 
+class RequestLimitStore(Protocol):
+    """What the server processes on one database have used of the limits of each client."""
+
+    def take_requests(self, client: str, count: int, rate: float, burst: float, now: datetime) -> bool:
+        """Take requests from the token bucket of a client; False (and nothing taken) if it has not as many.
+
+        The bucket holds `burst` requests and is refilled with `rate` per second.
+        """
+        ...
+
+    def lease_slots(
+        self, client: str, process: str, wanted: int, limit: int, lease_seconds: float, now: datetime
+    ) -> int:
+        """Set how many concurrent requests of a client a process may run; returns how many are granted.
+
+        All processes together have at most `limit`. The grant replaces an earlier one of the process, and
+        ends after `lease_seconds`.
+        """
+        ...
+
+
 class Store(
-    TurnStore, MetadataStore, ThinkQueue, ThoughtStore, SummaryStore, IndexStore, ApiKeyStore, Protocol
+    TurnStore,
+    MetadataStore,
+    ThinkQueue,
+    ThoughtStore,
+    SummaryStore,
+    IndexStore,
+    ApiKeyStore,
+    RequestLimitStore,
+    Protocol,
 ):
     """A database of many spaces, as one tenant sees it. Spaces of other tenants are invisible.
 
-    Exceptions, which cover all tenants: API keys, `reembed_*`, `spaces`, `pending_spaces`, `backlog`,
-    `check`, `verify`, `backup`, `erase_tenant`, `erasures_pending` and
+    Exceptions, which cover all tenants: API keys, limits of requests, `reembed_*`, `spaces`,
+    `pending_spaces`, `backlog`, `check`, `verify`, `backup`, `erase_tenant`, `erasures_pending` and
     `finish_erasures`.
     """
 

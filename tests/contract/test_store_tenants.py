@@ -153,7 +153,8 @@ ALL_TENANTS = {
     "tenant",
 }
 ALL_TENANTS |= {"embedder", "bind_embedder", "reembed_begin", "reembed_next", "reembed_write"}
-ALL_TENANTS |= {"reembed_finish", "add_key", "key", "keys", "revoke_key", "requires_keys", "require_keys"}
+ALL_TENANTS |= {"reembed_finish", "add_key", "key", "keys", "revoke_key", "delete_key", "requires_keys"}
+ALL_TENANTS |= {"require_keys", "take_requests", "lease_slots"}
 
 
 def test_every_store_method_is_covered_here() -> None:

@@ -53,6 +53,7 @@ def create_app(services: Services) -> ASGIApp:
         keys=StoredKeys(services.memories.root.store),
         pool=key_pool,
         telemetry=services.telemetry,
+        limits=services.memories.root.store if services.options.shared_limits else None,
     )
 
 

@@ -47,6 +47,7 @@ class Options:
     max_json_depth: int = 64
     rate: float = 0.0  # requests per second per key; 0: no limit
     max_concurrent_requests: int = 256  # per key
+    shared_limits: bool = False  # the two limits above hold for all processes on the database together
     request_timeout_seconds: float = 30.0  # for a client to send its request
     stall_timeout_seconds: float = 60.0  # for a client to continue reading the response
     recall_sockets: tuple[str, ...] = ()  # Unix sockets of the recall processes; set by the server itself

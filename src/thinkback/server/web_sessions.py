@@ -38,14 +38,14 @@ class WebSession:
 
 
 def start_session(store: Store, key: ApiKey, now: datetime) -> tuple[str, WebSession]:
-    """Store a new session of a valid key and revoke its expired ones.
+    """Store a new session of a valid key and delete its former ones that have ended.
 
     Returns the credential, which is not stored, and the session.
     """
     label = f"{SESSION_LABEL}{key.id}"
     for former in store.keys(key.tenant):
-        if former.label == label and former.revoked_at is None and not api_keys.is_active(former, now):
-            store.revoke_key(former.id, now)
+        if former.label == label and not api_keys.is_active(former, now):
+            store.delete_key(former.id)
     expires_at = now + timedelta(hours=SESSION_HOURS)
     if key.expires_at is not None:
         expires_at = min(expires_at, key.expires_at)
@@ -76,9 +76,9 @@ def verify_session(token: str, find: Callable[[str], ApiKey | None], now: dateti
     return WebSession(session.id, key, session.expires_at)
 
 
-def end_session(store: Store, session: WebSession, now: datetime) -> None:
-    """Revoke a session."""
-    store.revoke_key(session.id, now)
+def end_session(store: Store, session: WebSession) -> None:
+    """Delete a session."""
+    store.delete_key(session.id)
 
 
 def is_session(key: ApiKey) -> bool:

@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import Generic, Protocol, TypeVar
 
 from thinkback.errors import (
+    ConcurrentUpdate,
     Conflict,
     LeaseLost,
     ModelError,
@@ -23,6 +24,7 @@ from thinkback.errors import (
     StoreError,
     ThinkingTimeout,
 )
+from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer, ProgressCallback
 from thinkback.protocols import Clock, Store
 from thinkback.think.aliases import Aliases
@@ -53,6 +55,16 @@ class _ThinkRun:
     actions: list[Action] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
+
+
+@dataclass
+class _Batch:
+    """A space while the changes of a few turns are applied to it. Nobody else thinks about it meanwhile."""
+
+    space: str
+    state: SpaceState
+    view: CachedSpace  # as it was when the turns were read
+    group_sizes: dict[int, int]
 
 
 class Thinker:
@@ -106,12 +118,13 @@ class Thinker:
         run = _ThinkRun()
         with count_usage() as usage_counter:
             with run.stopwatch("embed"):
-                self._indexer.index_pending(space)
-            if pending:
-                self._indexer.view(space)  # raises EmbedderMismatch before a turn is claimed
-                if not self._reader_is_prepared:
-                    self._reader.prepare()
-                    self._reader_is_prepared = True
+                if pending:
+                    self._indexer.fresh_view(space)  # raises EmbedderMismatch before a turn is claimed
+                else:
+                    self._indexer.index_pending(space)
+            if pending and not self._reader_is_prepared:
+                self._reader.prepare()
+                self._reader_is_prepared = True
             while (limit is None or run.turns + run.failed < limit) and not stopping():
                 left = self._reader.max_turns if limit is None else limit - run.turns - run.failed
                 claimed = self._store.claim(
@@ -206,7 +219,7 @@ class Thinker:
         """
         space = waiting[0].space
         with run.stopwatch("embed"):
-            self._indexer.index_pending(space)
+            view = self._indexer.fresh_view(space)
             request = self._context.build(
                 space, [_beginning(claim.turn) for claim in waiting], with_related=self._reader.needs_related
             )
@@ -216,14 +229,19 @@ class Thinker:
             state = self._state(space, request)
             verdicts = Guard(request, state.aliases, state.get, self._similarity).judge(changes)
         run.problems += verdicts.problems
+        batch = _Batch(space, state, view, self._indexer.group_sizes(space, view))
         created: dict[int, int] = {}  # position of a change -> the thought it created
         while waiting:
             accepted = [change for change in verdicts.accepted if change.turn.id == waiting[0].turn.id]
             try:
-                self._apply_changes(waiting[0], accepted, request, created, run)
+                actions = self._apply_changes(waiting[0], accepted, batch, created, run)
             except LeaseLost:  # erased, hidden or taken over meanwhile; the others may still be ours
                 run.failed += 1
+                actions = ()
             del waiting[0]
+            if waiting and any(thought.kind == "relationship" for a in actions for thought in a.after):
+                with run.stopwatch("organise"):
+                    batch.state = self._state(space, request)
 
     def _read_in_time(self, request: ReadRequest) -> Sequence[ProposedChange]:
         """Read the turns, or raise `ThinkingTimeout`.
@@ -250,20 +268,25 @@ class Thinker:
         self,
         claim: ClaimedTurn,
         accepted: Sequence[AcceptedChange],
-        request: ReadRequest,
+        batch: _Batch,
         created: dict[int, int],
         run: _ThinkRun,
-    ) -> None:
-        space, stopwatch = claim.space, run.stopwatch
+    ) -> Sequence[Action]:
+        """Store the changes of one turn; returns all actions, also those of consolidation."""
+        stopwatch, before = run.stopwatch, len(run.actions)
         with stopwatch("organise"):
-            planned = plan_turn(claim.turn, accepted, self._state(space, request), created)
+            planned = plan_turn(claim.turn, accepted, batch.state, created)
         plan = Plan(
             turn=claim.turn.id, lease=claim.lease, actor=self._reader.name, operations=planned.operations
         )
-        with stopwatch("embed"):
-            entries, epoch = self._indexer.entries_for_plan(space, plan)
-        with stopwatch("store"):
-            actions = self._store.apply(space, plan, entries, self._clock(), epoch)
+        try:
+            actions, groups = self._apply_plan(batch.space, plan, batch.view, run)
+        except ConcurrentUpdate:  # regrouped by another process
+            actions, groups = self._apply_plan(batch.space, plan, None, run)
+            batch.group_sizes = self._indexer.group_sizes(batch.space)
+        else:
+            for group in groups:
+                batch.group_sizes[group] = batch.group_sizes.get(group, 0) + 1
         for position, action in zip(planned.positions, actions, strict=True):
             new = [thought for thought in action.changed if thought.current]
             if new:
@@ -271,7 +294,18 @@ class Thinker:
         run.turns += 1
         run.actions += actions
         with stopwatch("organise"):
-            self._consolidate(space, {entry.group for entry in entries}, run)
+            self._consolidate(batch, set(groups), run)
+        return run.actions[before:]
+
+    def _apply_plan(
+        self, space: str, plan: Plan, view: CachedSpace | None, run: _ThinkRun
+    ) -> tuple[list[Action], list[int]]:
+        """Store a plan; returns its actions and the groups of the new thoughts."""
+        with run.stopwatch("embed"):
+            entries, epoch = self._indexer.entries_for_plan(space, plan, view)
+        with run.stopwatch("store"):
+            actions = self._store.apply(space, plan, entries, self._clock(), epoch)
+        return actions, [entry.group for entry in entries]
 
     def _state(self, space: str, request: ReadRequest) -> SpaceState:
         return SpaceState(
@@ -305,16 +339,18 @@ class Thinker:
                 count_attempt=count_attempt and first,
             )
 
-    def _consolidate(self, space: str, groups: set[int], run: _ThinkRun) -> None:
+    def _consolidate(self, batch: _Batch, groups: set[int], run: _ThinkRun) -> None:
         """Consolidate the groups that the turn touched; a failure here does not undo the turn."""
-        sizes = self._indexer.group_sizes(space) if groups else {}
-        for group in sorted(groups):
+        sizes = batch.group_sizes
+        due = [group for group in sorted(groups) if is_consolidation_due(sizes.get(group, 0))]
+        for group in due:
             try:
-                if is_consolidation_due(sizes.get(group, 0)):  # 0 if another process regrouped meanwhile
-                    run.actions += self._consolidator.consolidate_group(space, group)
+                run.actions += self._consolidator.consolidate_group(batch.space, group)
             except ModelError as error:
                 problem = f"group {group} was not reorganised: {type(error).__name__}: {error}"
                 run.problems.append(problem)
+        if due:
+            batch.group_sizes = self._indexer.group_sizes(batch.space)
 
     def _retry_at(self, claim: ClaimedTurn, error: Exception) -> datetime | None:
         """Return when to retry: now after a conflict, later after a model error, else never (None)."""

@@ -127,7 +127,7 @@ def plan_of(store: SqliteStore, query: str, parameters: tuple[object, ...]) -> l
         ("space.stamp", ("acme", "ann")),
         ("space.names", ("acme",)),
         ("queue.head", ("acme", "ann", 0)),
-        ("queue.pending", (1,)),
+        ("queue.pending", ("acme", "ann")),
         ("queue.pending_of_tenant", ("acme",)),
         ("keys.find", ("one",)),
     ],

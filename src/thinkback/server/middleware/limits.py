@@ -34,6 +34,16 @@ class RateLimiter:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
+    @property
+    def rate(self) -> float:
+        """Requests per second; 0: no limit."""
+        return self._rate
+
+    @property
+    def burst(self) -> float:
+        """Requests that a client may send at once."""
+        return self._capacity
+
     def acquire(self, client: str) -> None:
         """Count one request; raise `RequestRefused` (429, with Retry-After) if there are too many."""
         if not self._rate:
@@ -54,6 +64,13 @@ class ConcurrencyLimiter:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._counts: dict[str, int] = {}
+
+    @property
+    def limit(self) -> int:
+        return self._limit
+
+    def running(self, client: str) -> int:
+        return self._counts.get(client, 0)
 
     @contextmanager
     def slot(self, client: str) -> Iterator[None]:

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from thinkback.errors import ThinkbackError
+from thinkback.protocols import RequestLimitStore
 from thinkback.server.errors import RequestRefused, error_response, forbidden, json_error
 from thinkback.server.identity import IDENTITY_HEADERS, Principal, decode_name, require_scope
 from thinkback.server.middleware import auth
@@ -33,6 +34,7 @@ from thinkback.server.middleware.limits import (
     IncompleteRequest,
     RateLimiter,
 )
+from thinkback.server.middleware.shared_limits import SharedLimits
 from thinkback.server.services import Options
 from thinkback.server.telemetry import Telemetry, new_request_id
 from thinkback.server.thread_pool import ThreadPool
@@ -198,6 +200,7 @@ class SecurityMiddleware:
         keys: KeyStore,
         pool: ThreadPool,
         telemetry: Telemetry,
+        limits: RequestLimitStore | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app = app
@@ -207,8 +210,13 @@ class SecurityMiddleware:
         self._host_policy = HostPolicy(options)
         self._authenticator = Authenticator(keys, pool, clock)
         self._loopback = is_loopback(options.host)
-        self._rates = RateLimiter(options.rate, clock)
-        self._concurrency = ConcurrencyLimiter(options.max_concurrent_requests)
+        self._limits = SharedLimits(
+            RateLimiter(options.rate, clock),
+            ConcurrencyLimiter(options.max_concurrent_requests),
+            limits,
+            pool,
+            clock,
+        )
         self._bodies = BodyReader(
             options.max_body_bytes, options.max_json_depth, options.request_timeout_seconds
         )
@@ -280,8 +288,8 @@ class SecurityMiddleware:
         for header in IDENTITY_HEADERS:
             decode_name(headers.get(header.lower().encode(), ()), header)
         client = principal.key or _client_address(scope)
-        self._rates.acquire(client)
-        with self._concurrency.slot(client):
+        await self._limits.acquire(client)
+        async with self._limits.slot(client):
             if not principal.key:
                 await self._call_with_body(scope, headers, receive, sender)
                 return

@@ -127,7 +127,12 @@ def serve(
     """
     validate_options(options)
     with closing(open_listener(options)) as listener, _recall_sockets(options) as paths:
-        options = replace(options, port=listener.getsockname()[1], recall_sockets=paths)
+        options = replace(
+            options,
+            port=listener.getsockname()[1],
+            recall_sockets=paths,
+            shared_limits=options.workers > 1 or config.is_shared_database(settings),
+        )
         on_started(_server_info(settings, options, listener))
         if not supports_workers():
             from thinkback.server.processes.entrypoints import run_single_process

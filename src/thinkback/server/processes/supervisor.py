@@ -31,8 +31,12 @@ STABLE_SECONDS = 10.0  # a process that ran this long has started successfully
 MAX_QUICK_EXITS = 5  # in a row; then the server gives up
 FIRST_RESTART_DELAY_SECONDS, MAX_RESTART_DELAY_SECONDS = 0.1, 5.0
 KILL_MARGIN_SECONDS = 3.0  # after the grace period, before a process is killed
-DEFAULT_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
-"""Set for every process unless already set: with one arena per thread, glibc keeps much unused memory."""
+DEFAULT_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
+"""Set for every process unless already set.
+
+With one arena per thread, glibc keeps much unused memory. The threads of OpenBLAS (numpy) spin while they
+wait: for vectors of this size they cost more time than they save, and the processes share the cores.
+"""
 
 
 class StopPipe:

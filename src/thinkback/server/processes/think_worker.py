@@ -28,6 +28,7 @@ SPACES_PER_ROUND = 32  # before the queue is read again: other workers have done
 GOLDEN_RATIO = 0.618034  # spreads the starting points of any number of workers evenly over the queue
 FIRST_IDLE_SECONDS, MAX_IDLE_SECONDS = 0.02, 0.5  # between two looks at an empty queue
 STORE_RETRY_SECONDS = 2.0  # after the database failed
+COUNT_INTERVAL_SECONDS = 1.0  # of work between two counts of the queue, which take longer the longer it is
 
 
 def in_turn(spaces: Iterable[SpaceKey]) -> list[SpaceKey]:
@@ -60,6 +61,8 @@ class ThinkWorker:
         self._turns_per_space = turns_per_space
         self._stop = threading.Event()
         self._current_memory: Memory | None = None
+        self._busy_seconds = 0.0  # since the queue was counted
+        self._last_count: int | None = None  # None after a pause
 
     def run(self) -> None:
         """Think until `stop` is called."""
@@ -93,18 +96,27 @@ class ThinkWorker:
         """Think a few turns for every waiting space; returns whether there was anything to do."""
         if not self._models_available():
             return False
-        store = self._memories.root.store
-        waiting = in_turn(store.pending_spaces(self._clock()))
+        waiting = in_turn(self._memories.root.store.pending_spaces(self._clock()))
         first = int(len(waiting) * (self._number * GOLDEN_RATIO % 1))  # far from where others start
         worked = False
         for tenant, space in (*waiting[first:], *waiting[:first])[:SPACES_PER_ROUND]:
             if self._should_stop():
                 break
-            started, before = time.monotonic(), store.backlog()
+            started = time.monotonic()
             worked |= self._think(tenant, space)
-            if store.backlog() >= before:  # turns arrive as fast: leave the processor to the answering ones
-                self._stop.wait(min(time.monotonic() - started, MAX_IDLE_SECONDS))
+            self._busy_seconds += time.monotonic() - started
+            if self._busy_seconds >= COUNT_INTERVAL_SECONDS:
+                self._pause_if_falling_behind()
+        if not worked:
+            self._busy_seconds, self._last_count = 0.0, None
         return worked
+
+    def _pause_if_falling_behind(self) -> None:
+        """Leave the processor to the answering processes while turns arrive as fast as this one thinks."""
+        before, self._last_count = self._last_count, self._memories.root.store.backlog()
+        if before is not None and self._last_count >= max(before, 1):
+            self._stop.wait(COUNT_INTERVAL_SECONDS)
+        self._busy_seconds = 0.0
 
     def _think(self, tenant: str, space: str) -> bool:
         memory = self._memories.for_tenant(tenant).for_space(space)

@@ -144,10 +144,10 @@ async def log_out(request: Request) -> Response:
     if token:
 
         def end() -> None:
-            store, now = services.memories.root.store, utc_now()
-            session = verify_session(token, store.key, now)
+            store = services.memories.root.store
+            session = verify_session(token, store.key, utc_now())
             if session is not None:
-                end_session(store, session, now)
+                end_session(store, session)
 
         await services.pool.run(end)
     response = Response(status_code=204)

@@ -6,7 +6,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
@@ -156,6 +156,25 @@ class PostgresDatabase:
             self._reads, lambda free: self._execute(free, query, parameters).fetchall()
         )
 
+    def read_together(self, *queries: tuple[str, Sequence[Any]]) -> list[list[Row]]:
+        if self._current() is not None:
+            raise RuntimeError("read_together() inside a transaction")
+        return self._on_connection(self._reads, lambda free: self._read_pipelined(free, queries))
+
+    def _read_pipelined(
+        self, connection: PooledConnection, queries: Sequence[tuple[str, Sequence[Any]]]
+    ) -> list[list[Row]]:
+        """Send all queries in one read-only transaction, and then read all answers."""
+        try:
+            with connection.pipeline():
+                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                cursors = [self._execute(connection, QUERIES[name], values) for name, values in queries]
+                connection.execute("COMMIT")
+        except psycopg.Error:
+            connection.scope = None  # set, but perhaps rolled back
+            raise
+        return [cursor.fetchall() for cursor in cursors]
+
     def read_table(
         self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
     ) -> list[Row]:
@@ -185,10 +204,10 @@ class PostgresDatabase:
             yield
 
     @contextmanager
-    def write(self, *, derived: bool = False) -> Iterator[None]:
+    def write(self, *, derived: bool = False, pipelined: bool = False) -> Iterator[None]:
         if self._current() is not None:
             raise RuntimeError("write() inside a transaction")
-        with self._transaction(self._shared.primary, "BEGIN"):
+        with self._transaction(self._shared.primary, "BEGIN", pipelined=pipelined):
             if derived:
                 self._require_transaction().execute("SET LOCAL synchronous_commit = off")
             yield
@@ -217,18 +236,21 @@ class PostgresDatabase:
     @contextmanager
     def write_and_notify(self, channel: str | None) -> Iterator[None]:
         """`write`, and a notification on the same connection after the commit."""
-        with self._transaction(
-            self._shared.primary, "BEGIN", None if channel is None else f"NOTIFY {channel}"
-        ):
+        notify = None if channel is None else f"NOTIFY {channel}"
+        with self._transaction(self._shared.primary, "BEGIN", notify, pipelined=True):
             yield
 
     @contextmanager
-    def _transaction(self, pool: Pool, begin: str, afterwards: str | None = None) -> Iterator[None]:
+    def _transaction(
+        self, pool: Pool, begin: str, afterwards: str | None = None, *, pipelined: bool = False
+    ) -> Iterator[None]:
         with translate_errors(self.path), self._begun(pool, begin) as connection:
             self._shared.local.connection = connection
             try:
-                yield
-                ended = connection.execute("COMMIT").statusmessage
+                with connection.pipeline() if pipelined else nullcontext():
+                    yield
+                    committed = connection.execute("COMMIT")
+                ended = committed.statusmessage
             except BaseException:
                 connection.scope = None  # the setting is rolled back too
                 if not connection.closed:

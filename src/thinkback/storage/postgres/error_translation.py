@@ -29,8 +29,10 @@ def translate_errors(name: str) -> Iterator[None]:
 def is_connection_lost(error: psycopg.Error) -> bool:
     """Whether the statement failed because the connection was closed, for example by a restart."""
     code = error.sqlstate or ""
-    return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) and (
-        not code or code.startswith(("08", "57P"))
+    return (
+        isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
+        and not isinstance(error, psycopg.errors.PipelineAborted)
+        and (not code or code.startswith(("08", "57P")))
     )
 
 

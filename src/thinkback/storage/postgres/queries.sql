@@ -188,7 +188,8 @@ WHERE tenant = $tenant AND space = $1 AND id = $2 AND lease = $3
 UPDATE turns SET lease = NULL, lease_until = NULL, failure = $4 WHERE tenant = $tenant AND space = $1 AND id = $2 AND lease = $3
 
 -- name: queue.pending
-SELECT count(*) FROM turns WHERE tenant = $tenant AND space = $1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
+SELECT count(*) FROM turns WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
+  AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
 
 -- name: queue.pending_of_tenant
 SELECT count(*) FROM turns WHERE tenant = $1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
@@ -233,16 +234,19 @@ ORDER BY t.id LIMIT nullif($7, -1)
 SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t
-WHERE t.tenant = $tenant AND t.space = $1 AND t.id > $2 AND t.kind = 'relationship' AND t.retired_at IS NULL
-ORDER BY t.id LIMIT nullif($3, -1)
+WHERE t.tenant = $1 AND t.space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
+  AND t.id > $3 AND t.kind = 'relationship' AND t.retired_at IS NULL
+ORDER BY t.id LIMIT nullif($4, -1)
 
 -- name: thoughts.by_subject
 SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t
-WHERE t.tenant = $tenant AND t.space = $1 AND t.entity = (SELECT entity FROM aliases WHERE tenant = $tenant AND space = $1 AND alias = $2) AND t.id > $3
-  AND ($4::text IS NULL OR t.relation = $4) AND ($5::text IS NULL OR t.kind = $5) AND (NOT $6 OR t.retired_at IS NULL)
-ORDER BY t.id LIMIT nullif($7, -1)
+WHERE t.tenant = $1 AND t.space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
+  AND t.entity = (SELECT entity FROM aliases WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND alias = $3)
+  AND t.id > $4 AND ($5::text IS NULL OR t.relation = $5) AND ($6::text IS NULL OR t.kind = $6)
+  AND (NOT $7 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT nullif($8, -1)
 
 -- name: thoughts.by_ids
 SELECT id, subject, relation, objects, sentence, kind, negated,
@@ -284,7 +288,7 @@ SELECT e.id, e.name, (SELECT coalesce(json_agg(alias), '[]')::text FROM aliases 
 FROM entities e WHERE e.tenant = $tenant AND e.space = $1 ORDER BY e.id
 
 -- name: entities.names
-SELECT name FROM entities WHERE tenant = $tenant AND space = $1 ORDER BY id
+SELECT name FROM entities WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) ORDER BY id
 
 -- name: entities.delete_orphans
 DELETE FROM entities WHERE tenant = $tenant AND space = $1 AND id NOT IN (SELECT entity FROM thoughts WHERE tenant = $tenant AND space = $1)
@@ -397,21 +401,22 @@ UPDATE spaces SET version = version + 1,
 WHERE tenant = $tenant AND id = $1 RETURNING version
 
 -- name: entries.changed
-SELECT kind, id, grp, vector, terms FROM entries WHERE tenant = $tenant AND space = $1 AND stamp > $2 ORDER BY stamp, kind, id
+SELECT kind, id, grp, vector, terms FROM entries
+WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND stamp > $3 ORDER BY stamp, kind, id
 
 -- name: entries.turn_periods
 SELECT t.id, t.at, t.recorded_at, (
   SELECT a.at FROM actions a WHERE a.tenant = t.tenant AND a.space = t.space AND a.id = t.hidden_by
 )
-FROM turns t WHERE t.tenant = $tenant AND t.space = $1 AND t.id IN (
-  SELECT id FROM entries WHERE tenant = $tenant AND space = $1 AND kind = 'turn' AND stamp > $2
-  UNION SELECT id FROM turns WHERE tenant = $tenant AND space = $1 AND stamp > 0 AND stamp > $2
+FROM turns t WHERE t.tenant = $1 AND t.space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND t.id IN (
+  SELECT id FROM entries WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND kind = 'turn' AND stamp > $3
+  UNION SELECT id FROM turns WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND stamp > 0 AND stamp > $3
 )
 ORDER BY t.id
 
 -- name: entries.thought_periods
 SELECT id, sources, valid_from, valid_to, recorded_at, retired_at FROM thoughts
-WHERE tenant = $tenant AND space = $1 AND stamp > $2 ORDER BY id
+WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND stamp > $3 ORDER BY id
 
 -- name: entries.set_group
 UPDATE entries SET grp = $4 WHERE tenant = $tenant AND space = $1 AND kind = $2 AND id = $3
@@ -442,7 +447,8 @@ UPDATE entries SET embedder = $5, vector = $6, grp = 0
 WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND kind = $3 AND id = $4
 
 -- name: hashings.find
-SELECT columns, seed, learned, probes, size, matrix FROM hashings WHERE tenant = $tenant AND space = $1
+SELECT columns, seed, learned, probes, size, matrix FROM hashings
+WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
 
 -- name: hashings.write
 INSERT INTO hashings (tenant, space, columns, seed, learned, probes, size, matrix) VALUES ($tenant, $1, $2, $3, $4, $5, $6, $7)
@@ -502,8 +508,8 @@ INSERT INTO summaries (tenant, space, session, version, turn, body) VALUES ($ten
 ON CONFLICT (tenant, space, session) DO UPDATE SET version = $3, turn = $4, body = $5
 
 -- name: summaries.behind
-SELECT session FROM summaries s WHERE s.tenant = $tenant AND s.space = $1
-  AND turn < (SELECT max(id) FROM turns t WHERE t.tenant = $tenant AND t.space = $1 AND t.session = s.session AND t.hidden_by IS NULL)
+SELECT session FROM summaries s WHERE s.tenant = $1 AND s.space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
+  AND turn < (SELECT max(id) FROM turns t WHERE t.tenant = s.tenant AND t.space = s.space AND t.session = s.session AND t.hidden_by IS NULL)
 ORDER BY session
 
 -- name: summaries.delete
@@ -582,8 +588,35 @@ WHERE $1::text IS NULL OR tenant = $1 ORDER BY number
 UPDATE keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1
 RETURNING id, tenant, scopes, digest, label, "user", created_at, expires_at, revoked_at
 
+-- name: keys.delete
+DELETE FROM keys WHERE id = $1
+
 -- name: keys.delete_of_tenant
 DELETE FROM keys WHERE tenant = $1
+
+-- name: limits.take_requests
+INSERT INTO request_rates AS r (client, tokens, updated_at) VALUES ($1, $2::double precision - $4, $5)
+ON CONFLICT (client) DO UPDATE SET
+  tokens = least($2, r.tokens + $3 * greatest(0, $5 - r.updated_at) / 1e6) - $4,
+  updated_at = greatest(r.updated_at, $5)
+WHERE least($2, r.tokens + $3 * greatest(0, $5 - r.updated_at) / 1e6) >= $4
+RETURNING tokens
+
+-- name: limits.lock
+SELECT pg_advisory_xact_lock(hashtextextended('thinkback slots ' || $1, 0))
+
+-- name: limits.slots_of_others
+SELECT coalesce(sum(slots), 0)::bigint FROM request_slots WHERE client = $1 AND process <> $2 AND until > $3
+
+-- name: limits.set_slots
+INSERT INTO request_slots (client, process, slots, until) VALUES ($1, $2, $3, $4)
+ON CONFLICT (client, process) DO UPDATE SET slots = excluded.slots, until = excluded.until
+
+-- name: limits.delete_slots
+DELETE FROM request_slots WHERE client = $1 AND (process = $2 OR until <= $3)
+
+-- name: limits.delete_rates
+DELETE FROM request_rates WHERE updated_at <= $1
 
 -- name: metadata.write
 INSERT INTO turn_metadata (tenant, space, turn, body)

@@ -36,6 +36,10 @@ class ApiKeysMixin(RelationalBase):
     def keys(self, tenant: str | None = None) -> list[ApiKey]:
         return [rows.key_from_row(row) for row in self._db.read("keys.select", (tenant,))]
 
+    def delete_key(self, id_: str) -> None:
+        with self._db.write():
+            self._db.run("keys.delete", (id_,))
+
     def revoke_key(self, id_: str, now: datetime) -> ApiKey:
         with self._db.write():
             records = self._db.run("keys.revoke", (id_, to_micros(now))).fetchall()

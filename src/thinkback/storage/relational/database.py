@@ -50,6 +50,10 @@ class Database(Protocol):
         """The rows of a query, from a committed state."""
         ...
 
+    def read_together(self, *queries: tuple[str, Sequence[Any]]) -> list[list[Row]]:
+        """The rows of several queries, all from the same committed state."""
+        ...
+
     def read_table(
         self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
     ) -> list[Row]:
@@ -66,11 +70,13 @@ class Database(Protocol):
         """Several reads from the same committed state."""
         ...
 
-    def write(self, *, derived: bool = False) -> AbstractContextManager[None]:
+    def write(self, *, derived: bool = False, pipelined: bool = False) -> AbstractContextManager[None]:
         """One transaction, durable at the end or rolled back.
 
         With `derived=True` the commit does not wait for the disk: derived data that is lost in a power
-        failure (as a whole) is computed again.
+        failure (as a whole) is computed again. With `pipelined=True` a database on another machine is sent
+        the next statements before it has answered the last ones, until a row is fetched; the `rowcount` of
+        cursors is not known then.
         """
         ...
 

@@ -52,7 +52,7 @@ class IndexMixin(RelationalBase):
         return items
 
     def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> None:
-        with self._db.write(derived=True):
+        with self._db.write(derived=True, pipelined=True):
             space_id = self._require_space(space, epoch)
             self._require_embedder()
             last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
@@ -62,22 +62,21 @@ class IndexMixin(RelationalBase):
                 write_entry(self._db, space_id, entry, version)
 
     def stamp(self, space: str) -> VersionStamp:
-        records = self._db.read("space.stamp", self._space_key(space))
-        if not records:
-            return VersionStamp()
-        space_id, epoch, version, has_unindexed = records[0]
-        return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
+        return _stamp_from_rows(self._db.read("space.stamp", self._space_key(space)))
 
     def delta(self, space: str, since: VersionStamp) -> IndexDelta:
-        with self._db.snapshot():
-            stamp = self.stamp(space)
-            if stamp in (since, VersionStamp()):
-                return IndexDelta(stamp)
-            space_id = self._find_space(space)
-            after = since.version if stamp.epoch == since.epoch else -1
-            entries = self._db.read("entries.changed", (space_id, after))
-            turn_periods = self._db.read("entries.turn_periods", (space_id, after))
-            thought_periods = self._db.read("entries.thought_periods", (space_id, after))
+        key, after = self._space_key(space), since.version if since != VersionStamp() else -1
+        stamps, entries, turn_periods, thought_periods = self._db.read_together(
+            ("space.stamp", key),
+            ("entries.changed", (*key, after)),
+            ("entries.turn_periods", (*key, after)),
+            ("entries.thought_periods", (*key, after)),
+        )
+        stamp = _stamp_from_rows(stamps)
+        if stamp in (since, VersionStamp()):
+            return IndexDelta(stamp)
+        if stamp.epoch != since.epoch and after != -1:  # everything has to be read again
+            return self.delta(space, VersionStamp())
         return IndexDelta(
             stamp,
             entries=rows.entries_from_rows(entries),
@@ -88,8 +87,7 @@ class IndexMixin(RelationalBase):
         )
 
     def hashing(self, space: str) -> Hashing | None:
-        space_id = self._find_space(space)
-        records = self._db.read("hashings.find", (space_id,))
+        records = self._db.read("hashings.find", self._space_key(space))
         if not records:
             return None
         return rows.hashing_from_row(records[0])
@@ -181,6 +179,13 @@ class IndexMixin(RelationalBase):
             self._db.run("hashings.delete_all")  # groups belong to the old vectors
             self._db.run("meta.delete", ("reembedding",))
         self._db.bound_embedder = target
+
+
+def _stamp_from_rows(records: Sequence[Row]) -> VersionStamp:
+    if not records:
+        return VersionStamp()
+    space_id, epoch, version, has_unindexed = records[0]
+    return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
 
 
 @rows.reads_rows_of("turns")

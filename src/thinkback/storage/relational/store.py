@@ -15,6 +15,7 @@ from thinkback.storage.relational.erase import EraseMixin
 from thinkback.storage.relational.index_rows import IndexMixin
 from thinkback.storage.relational.journal import JournalWriter
 from thinkback.storage.relational.metadata import MetadataMixin
+from thinkback.storage.relational.request_limits import RequestLimitsMixin
 from thinkback.storage.relational.space_rows import SpaceRowsMixin
 from thinkback.storage.relational.summaries import SummariesMixin
 from thinkback.storage.relational.thoughts import ThoughtsMixin
@@ -33,6 +34,7 @@ class RelationalStore(
     EraseMixin,
     SpaceRowsMixin,
     ApiKeysMixin,
+    RequestLimitsMixin,
 ):
     """A `Store` on a `Database`."""
 

@@ -24,8 +24,7 @@ class SummariesMixin(RelationalBase):
         )
 
     def summaries_behind(self, space: str) -> list[str]:
-        space_id = self._find_space(space)
-        return [] if space_id is None else [row[0] for row in self._db.read("summaries.behind", (space_id,))]
+        return [row[0] for row in self._db.read("summaries.behind", self._space_key(space))]
 
     def summary_updates(self, space: str, session: str) -> list[SummaryUpdate]:
         records = self._db.read("updates.select", (*self._space_key(space), session))

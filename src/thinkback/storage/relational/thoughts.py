@@ -49,28 +49,26 @@ class ThoughtsMixin(RelationalBase):
         if ids is not None:
             wanted = (*self._space_key(space), rows.ids_to_json(ids))
             return [rows.thought_from_row(row) for row in self._db.read("thoughts.of_user", wanted)]
-        space_id = self._find_space(space)
-        if space_id is None:
-            return []
-        max_rows = rows.NO_LIMIT if limit is None else limit
+        key, max_rows = self._space_key(space), rows.NO_LIMIT if limit is None else limit
         if subject is not None:
             alias = self.normalise_name(subject)
             records = self._db.read(
-                "thoughts.by_subject", (space_id, alias, after, relation, kind, current, max_rows)
+                "thoughts.by_subject", (*key, alias, after, relation, kind, current, max_rows)
             )
+        elif kind == "relationship" and current and relation is None and group is None:
+            records = self._db.read("thoughts.relationships", (*key, after, max_rows))
+        elif (space_id := self._find_space(space)) is None:
+            records = []
         elif group is not None:
             records = self._db.read(
                 "thoughts.of_group", (space_id, group, after, relation, kind, current, max_rows)
             )
-        elif kind == "relationship" and current and relation is None:
-            records = self._db.read("thoughts.relationships", (space_id, after, max_rows))
         else:
             records = self._db.read("thoughts.select", (space_id, after, relation, kind, current, max_rows))
         return rows.in_order("thoughts", [rows.thought_from_row(row) for row in records], after)
 
     def subject_names(self, space: str) -> list[str]:
-        space_id = self._find_space(space)
-        return [] if space_id is None else [row[0] for row in self._db.read("entities.names", (space_id,))]
+        return [row[0] for row in self._db.read("entities.names", self._space_key(space))]
 
     def entities(self, space: str) -> list[Entity]:
         space_id = self._find_space(space)
@@ -114,7 +112,7 @@ class ThoughtsMixin(RelationalBase):
     ) -> list[Action]:
         if len(entries) != len(plan.drafts):
             raise ValueError(f"{len(plan.drafts)} drafts need {len(plan.drafts)} entries, not {len(entries)}")
-        with self._db.write():
+        with self._db.write(pipelined=True):
             space_id = self._require_space(space, epoch)
             said_at = now if plan.turn is None else self._require_lease(space_id, plan.turn, plan.lease)
             if entries:

@@ -141,7 +141,7 @@ class QueueMixin(RelationalBase):
     def pending(self, space: str | None) -> int:
         if space is None:
             return int(self._db.read("queue.pending_of_tenant", (self._tenant,))[0][0])
-        return int(self._db.read("queue.pending", (self._find_space(space),))[0][0])
+        return int(self._db.read("queue.pending", self._space_key(space))[0][0])
 
     def pending_spaces(self, now: datetime) -> list[SpaceKey]:
         records = self._db.read("queue.pending_spaces", (None, to_micros(now), rows.NO_LIMIT))

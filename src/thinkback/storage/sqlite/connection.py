@@ -99,6 +99,10 @@ class Connection:
             except sqlite3.Error as error:
                 raise translate_error(self.path, error) from without_stored_text(error)
 
+    def read_together(self, *queries: tuple[str, Sequence[Any]]) -> list[list[Row]]:
+        with self.snapshot():
+            return [self.read(name, parameters) for name, parameters in queries]
+
     def read_table(
         self, table: str, columns: Sequence[str], space_id: int, order: Sequence[str]
     ) -> list[Row]:
@@ -129,11 +133,11 @@ class Connection:
                 self._reader.execute("COMMIT")
 
     @contextmanager
-    def write(self, *, derived: bool = False) -> Iterator[None]:
+    def write(self, *, derived: bool = False, pipelined: bool = False) -> Iterator[None]:
         """One transaction, durable at the end or rolled back.
 
         With `derived=True` the commit does not wait for the disk: derived data that is lost in a power
-        failure (as a whole) is computed again.
+        failure (as a whole) is computed again. `pipelined` makes no difference here.
         """
         with self._write_lock, translate_errors(self.path), self.exclusive_lock(), self._synchronous(derived):
             self._writer.execute("BEGIN IMMEDIATE")

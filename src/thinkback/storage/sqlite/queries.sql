@@ -178,7 +178,8 @@ WHERE space = ?1 AND id = ?2 AND lease = ?3
 UPDATE turns SET lease = NULL, lease_until = NULL, failure = ?4 WHERE space = ?1 AND id = ?2 AND lease = ?3
 
 -- name: queue.pending
-SELECT count(*) FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
+SELECT count(*) FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL
 
 -- name: queue.pending_of_tenant
 SELECT count(*) FROM turns
@@ -223,16 +224,17 @@ ORDER BY t.id LIMIT ?7
 SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t INDEXED BY thoughts_relationships
-WHERE t.space = ?1 AND t.id > ?2 AND t.kind = 'relationship' AND t.retired_at IS NULL
-ORDER BY t.id LIMIT ?3
+WHERE t.space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND t.id > ?3 AND t.kind = 'relationship' AND t.retired_at IS NULL
+ORDER BY t.id LIMIT ?4
 
 -- name: thoughts.by_subject
 SELECT t.id, t.subject, t.relation, t.objects, t.sentence, t.kind, t.negated,
        t.valid_from, t.valid_to, t.recorded_at, t.retired_at, t.sources
 FROM thoughts t INDEXED BY thoughts_by_claim
-WHERE t.space = ?1 AND t.entity = (SELECT entity FROM aliases WHERE space = ?1 AND alias = ?2) AND t.id > ?3
-  AND (?4 IS NULL OR t.relation = ?4) AND (?5 IS NULL OR t.kind = ?5) AND (NOT ?6 OR t.retired_at IS NULL)
-ORDER BY t.id LIMIT ?7
+WHERE t.space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND t.entity = (SELECT entity FROM aliases WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND alias = ?3)
+  AND t.id > ?4 AND (?5 IS NULL OR t.relation = ?5) AND (?6 IS NULL OR t.kind = ?6) AND (NOT ?7 OR t.retired_at IS NULL)
+ORDER BY t.id LIMIT ?8
 
 -- name: thoughts.by_ids
 SELECT id, subject, relation, objects, sentence, kind, negated,
@@ -274,7 +276,7 @@ SELECT e.id, e.name, (SELECT json_group_array(alias) FROM aliases a WHERE a.spac
 FROM entities e WHERE e.space = ?1 ORDER BY e.id
 
 -- name: entities.names
-SELECT name FROM entities WHERE space = ?1 ORDER BY id
+SELECT name FROM entities WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) ORDER BY id
 
 -- name: entities.delete_orphans
 DELETE FROM entities WHERE space = ?1 AND id NOT IN (SELECT entity FROM thoughts WHERE space = ?1)
@@ -385,19 +387,19 @@ UPDATE spaces SET version = version + 1,
 WHERE id = ?1 RETURNING version
 
 -- name: entries.changed
-SELECT kind, id, grp, vector, terms FROM entries WHERE space = ?1 AND stamp > ?2 ORDER BY stamp, kind, id
+SELECT kind, id, grp, vector, terms FROM entries WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND stamp > ?3 ORDER BY stamp, kind, id
 
 -- name: entries.turn_periods
 SELECT t.id, t.at, t.recorded_at, (SELECT a.at FROM actions a WHERE a.space = t.space AND a.id = t.hidden_by)
-FROM turns t WHERE t.space = ?1 AND t.id IN (
-  SELECT id FROM entries WHERE space = ?1 AND kind = 'turn' AND stamp > ?2
-  UNION SELECT id FROM turns WHERE space = ?1 AND stamp > 0 AND stamp > ?2
+FROM turns t WHERE t.space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND t.id IN (
+  SELECT id FROM entries WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND kind = 'turn' AND stamp > ?3
+  UNION SELECT id FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND stamp > 0 AND stamp > ?3
 )
 ORDER BY t.id
 
 -- name: entries.thought_periods
 SELECT id, sources, valid_from, valid_to, recorded_at, retired_at FROM thoughts
-WHERE space = ?1 AND stamp > ?2 ORDER BY id
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND stamp > ?3 ORDER BY id
 
 -- name: entries.set_group
 UPDATE entries SET grp = ?4 WHERE space = ?1 AND kind = ?2 AND id = ?3
@@ -424,7 +426,7 @@ UPDATE entries SET embedder = ?5, vector = ?6, grp = 0
 WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND kind = ?3 AND id = ?4
 
 -- name: hashings.find
-SELECT columns, seed, learned, probes, size, matrix FROM hashings WHERE space = ?1
+SELECT columns, seed, learned, probes, size, matrix FROM hashings WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
 
 -- name: hashings.write
 INSERT INTO hashings (space, columns, seed, learned, probes, size, matrix) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -482,8 +484,8 @@ INSERT INTO summaries (space, session, version, turn, body) VALUES (?1, ?2, ?3, 
 ON CONFLICT (space, session) DO UPDATE SET version = ?3, turn = ?4, body = ?5
 
 -- name: summaries.behind
-SELECT session FROM summaries s WHERE space = ?1
-  AND turn < (SELECT max(id) FROM turns t WHERE t.space = ?1 AND t.session = s.session AND t.hidden_by IS NULL)
+SELECT session FROM summaries s WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND turn < (SELECT max(id) FROM turns t WHERE t.space = s.space AND t.session = s.session AND t.hidden_by IS NULL)
 ORDER BY session
 
 -- name: summaries.delete
@@ -562,8 +564,35 @@ WHERE ?1 IS NULL OR tenant = ?1 ORDER BY number
 UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1
 RETURNING id, tenant, scopes, digest, label, user, created_at, expires_at, revoked_at
 
+-- name: keys.delete
+DELETE FROM keys WHERE id = ?1
+
 -- name: keys.delete_of_tenant
 DELETE FROM keys WHERE tenant = ?1
+
+-- name: limits.take_requests
+INSERT INTO request_rates AS r (client, tokens, updated_at) VALUES (?1, ?2 - ?4, ?5)
+ON CONFLICT (client) DO UPDATE SET
+  tokens = min(?2, r.tokens + ?3 * max(0, ?5 - r.updated_at) / 1e6) - ?4,
+  updated_at = max(r.updated_at, ?5)
+WHERE min(?2, r.tokens + ?3 * max(0, ?5 - r.updated_at) / 1e6) >= ?4
+RETURNING tokens
+
+-- name: limits.lock
+SELECT ?1 -- a write transaction excludes all others
+
+-- name: limits.slots_of_others
+SELECT coalesce(sum(slots), 0) FROM request_slots WHERE client = ?1 AND process <> ?2 AND until > ?3
+
+-- name: limits.set_slots
+INSERT INTO request_slots (client, process, slots, until) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT (client, process) DO UPDATE SET slots = excluded.slots, until = excluded.until
+
+-- name: limits.delete_slots
+DELETE FROM request_slots WHERE client = ?1 AND (process = ?2 OR until <= ?3)
+
+-- name: limits.delete_rates
+DELETE FROM request_rates WHERE updated_at <= ?1
 
 -- name: metadata.write
 INSERT INTO turn_metadata (space, turn, body)

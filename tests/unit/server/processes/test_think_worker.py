@@ -14,6 +14,7 @@ from thinkback.errors import ModelUnavailable
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.server.circuit_breaker import CircuitBreaker, ModelBreaker, ProtectedLLM
+from thinkback.server.processes import think_worker
 from thinkback.server.processes.think_worker import ThinkWorker, in_turn
 from thinkback.server.services import MemoryRegistry
 from thinkback.server.telemetry import Telemetry
@@ -143,6 +144,44 @@ def test_worker_reports_metrics_and_open_breaker(open_memory: OpenMemory, clock:
         ProtectedLLM(llm, breaker).complete([Message("user", "?")])
     assert not one.run_round()
     assert metric(telemetry, 'thinkback_breaker_open{part="llm"} 1.0')
+
+
+def test_worker_pauses_only_while_turns_arrive_as_fast(
+    open_memory: OpenMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(think_worker, "COUNT_INTERVAL_SECONDS", 0.0)  # the queue is counted after each space
+    arriving = ["more"] * 4
+
+    def arrive(_: Turn) -> None:
+        if arriving:
+            tell(memory, "zoe", arriving.pop())
+
+    memory = open_memory(think=Noting(arrive))
+    pauses: list[float] = []
+    one = make_worker(memory, clock, turns_per_space=1)
+    monkeypatch.setattr(one._stop, "wait", pauses.append)
+    tell(memory, "ann", "a0", "a1", "a2", "a3")
+    while one.run_round():
+        pass
+    assert memory.store.backlog() == 0
+    assert 2 <= len(pauses) <= 4  # not after the first count, and not when no more turns arrived
+
+
+def test_queue_is_not_counted_after_short_work(
+    open_memory: OpenMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(think=Noting())
+    counted: list[int] = []
+
+    def count(_: object) -> int:
+        counted.append(1)
+        return 0
+
+    monkeypatch.setattr(type(memory.store), "backlog", count)
+    tell(memory, "ann", "a0")
+    tell(memory, "ben", "b0")
+    assert make_worker(memory, clock).run_round()
+    assert not counted
 
 
 def test_worker_stops_after_current_turn(open_memory: OpenMemory, clock: FakeClock) -> None:
