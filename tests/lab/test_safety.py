@@ -63,7 +63,7 @@ def test_held_out_texts_are_in_no_training_file() -> None:
     assert not set(held_out) & {each.text for each in read_safety_cases([folder])}
 
 
-@pytest.mark.parametrize("name", ["blind_a", "blind_b"])
+@pytest.mark.parametrize("name", ["blind_a", "blind_b", "later_c"])
 def test_detection_of_held_out_texts(name: str) -> None:
     """`eval safety` measures what can be recalled; this is the detection alone, which takes a second."""
     cases = read_safety_cases([ROOT / "scenarios" / "safety" / "heldout" / f"{name}.jsonl"])

@@ -78,7 +78,11 @@ _SENSITIVE_LABEL_WORDS = """
     entrance lock intercom disarm disarms alarm voicemail words cvvs 密码 密碼 口令 助记词 提取码 登录
     登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥 密匙 令牌 私钥 卡 账号 帐号
     身份证 护照 驾照 社保 证件 无线 热点 门锁 保险箱 保险柜 开门 登入 路由器 后台 网银 网络银行 取钱 提款机
-    柜员机 钱包 备份 助记 atm machine cashpoint backup recover recovery authenticator factor codes"""
+    柜员机 钱包 备份 助记 备用 恢复 验证 应急 两步 二步 双重 atm machine cashpoint recover recovered step
+    factor mfa netflix spotify hulu disney steam smtp imap 视频会员 微博 淘宝 authenticator
+    shed barrier turnstile mailbox automat bankautomat bankautomaten geldautomat
+    geldautomaten distributeur portail haustur 闸口 车库 地库 信箱 柜台 存折 储物柜 快递柜 emergency
+    secours wiederherstellung wiederherstellungscodes wallet"""
 _MACHINES_EN, _ACTIONS_EN, _OBLIGATIONS_EN, _SENSITIVE_LABELS_EN = (
     _english_words(each)
     for each in (_MACHINE_WORDS, _ACTION_WORDS, _OBLIGATION_WORDS, _SENSITIVE_LABEL_WORDS)
@@ -90,7 +94,8 @@ _MACHINE_PATTERN_ZH, _ACTION_PATTERN_ZH, _OBLIGATION_PATTERN_ZH, _SENSITIVE_LABE
 )
 
 
-_PASSWORD_SHAPE = re.compile(r"[A-Za-z0-9][!#$%^&*@~][A-Za-z]|\d{4}[- ]\d{4}[,;\s]")
+_PASSWORD_SHAPE = re.compile(r"[A-Za-z0-9][!#$%^*@~][A-Za-z0-9]")
+_PASSWORD_SYMBOLS = tuple(symbol.encode() for symbol in "!#$%^*@~")
 _MIN_MNEMONIC_RUN = 8
 
 
@@ -148,9 +153,9 @@ def prefilter_text(text: str, *, disguises: bool = True) -> Suspicion:
         or _LONG_TOKEN in data.translate(_TOKEN_CHARACTERS_TABLE)
         or _LONG_NUMBER in data.translate(_DIGITS_TABLE, b" -")
         or b"://" in data
-        or _PASSWORD_SHAPE.search(text) is not None
         or _has_mnemonic(words)
         or (has_non_ascii and _SENSITIVE_LABEL_PATTERN_ZH.search(text) is not None)
+        or (any(map(data.__contains__, _PASSWORD_SYMBOLS)) and _PASSWORD_SHAPE.search(text) is not None)
     )
     return Suspicion(instructions, secrets)
 

@@ -155,12 +155,24 @@ def _is_french_identity(found: re.Match[str]) -> bool:
     return " " in found[0] or 97 - int(number[:13]) % 97 == int(number[13:])
 
 
-_EXPRESSION = re.compile(r"[A-Za-z_][\w.]*[(\[]|[$%]?[{<\[(*]|\$[A-Za-z_]|%[A-Za-z_]\w*%|\.{3}|x{4,}\Z", re.I)
+_EXPRESSION = re.compile(
+    r"(?:await|new|none|null|undefined|true|false)\b|[A-Za-z_][\w.]*[(\[]|[$%]?[{<\[(*]|\$[A-Za-z_]"
+    r"|%[A-Za-z_]\w*%|\.{3}|x{4,}\Z",
+    re.I,
+)
 
 
 def _is_literal(found: re.Match[str]) -> bool:
     """Whether what is assigned is a value, no expression or placeholder: `getpass()`, `$TOKEN`, `<key>`."""
     return _EXPRESSION.match(found[1]) is None
+
+
+_PLACEHOLDER = re.compile(r"(?i:your[\w-]*|x{3,}|\.{3}|\*+|changeme)|[A-Z_]{2,20}|[$%]?[{<\[(].*|\$\w+")
+
+
+def _is_no_placeholder(found: re.Match[str]) -> bool:
+    """Whether the password of an address is one: not `PASSWORD`, `<password>` or `${PASSWORD}`."""
+    return _PLACEHOLDER.fullmatch(found[1]) is None
 
 
 def _is_chosen_password(found: re.Match[str]) -> bool:
@@ -179,6 +191,18 @@ def _is_random_token(found: re.Match[str]) -> bool:
         r"(?:https?://|www\.)\S{0,200}\Z", found.string[max(0, found.start() - 210) : found.start()]
     )
     return not (in_address or _UUID.match(value)) and looks_random(value) and not has_other_label(found)
+
+
+def _ends_in_random_part(found: re.Match[str]) -> bool:
+    """Whether the last part of a dotted token is random: `dp.pt.9f...`; host and file names end in words."""
+    return looks_random(found[0].rpartition(".")[2]) and not has_other_label(found)
+
+
+def _is_password_beside_mail(found: re.Match[str]) -> bool:
+    """Whether what follows a mail address mixes letters with digits or symbols, and is no word or number."""
+    value = found[1]
+    has_mark = any(not c.isalpha() for c in value[1:-1])
+    return any(c.isalpha() for c in value) and has_mark and not ORDINARY_VALUE.fullmatch(value)
 
 
 _LEFT_BOUNDARY = r"(?<![A-Za-z0-9_-])"
@@ -201,7 +225,7 @@ _SECRET_FORMATS = (
     _SecretFormat(
         TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")
     ),
-    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
+    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@"), _is_no_placeholder),
     _SecretFormat(PASSWORD, re.compile(r"(?:\s|^)(?:-u|--user)[ =][^\s:]{1,64}:(\S{3,128})")),
     _SecretFormat(PASSWORD, re.compile(r"\bWIFI:[^\n]{0,100}?;P:([^;\n]{1,64});")),
     _SecretFormat(PASSWORD, re.compile(r"\b(?:Basic|Digest|Bearer)\s{1,3}([A-Za-z0-9+/=._~-]{12,})")),
@@ -221,6 +245,20 @@ _SECRET_FORMATS = (
             re.I,
         ),
         _is_literal,
+    ),
+    _SecretFormat(
+        TOKEN,
+        re.compile(
+            r"(?<![\w./@:-])[A-Za-z0-9_-]{1,40}(?:\.[A-Za-z0-9_-]{1,20}){0,3}\.[A-Za-z0-9_-]{20,200}(?![\w.@/-])"
+        ),
+        _ends_in_random_part,
+    ),
+    _SecretFormat(  # a login: mail address and password
+        PASSWORD,
+        re.compile(
+            r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?:\s?[,;:/|]\s?|\s)(?=[!-~]{0,38}\d)([!-~]{7,40})(?![!-~])"
+        ),
+        _is_password_beside_mail,
     ),
     _SecretFormat(  # words and digits joined by a symbol: Maple!Road77
         PASSWORD,
@@ -363,9 +401,9 @@ _CODE_LIST = re.compile(
     r"(?:(?:[,;、，/|]\s?|\s)(?:\d{1,2}[.)]\s?)?(?:[0-9a-z]{4,6}-[0-9a-z]{4,6}|\d{4} \d{4})){2,30}(?![\w-])",
     re.I,
 )
-_CODE_WORD = re.compile(
-    r"two[- ]?(?:step|factor)|2fa|2sv|mfa|back-?up|recover|codes?\b|one[- ]time|authenticator|emergency"
-    r"|wiederherstell|secours|两步|二步|双重|备用|备份|恢复|验证|应急",
+_CODE_WORD = re.compile(  # the prefilter knows each of them
+    r"\b(?:two[- ]?(?:step|factor)|2fa|mfa|backup|recover(?:y|ed)?|codes?|authenticator|emergency|secours"
+    r"|wiederherstellung(?:scodes)?)\b|两步|二步|双重|备用|备份|恢复|验证|应急",
     re.I,
 )
 
@@ -420,12 +458,14 @@ _STRONG_LABELS = {
 }
 _WEAK_LABELS = {  # words that usually mean something else
     PASSWORD: """pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot
-        router|登[录陆入]|无线网?|开机|热点|路由器|后台|网银|网络银行""",
+        router|登[录陆入]|无线网?|开机|热点|路由器|后台|网银|网络银行
+        netflix|spotify|hulu|disney|steam|smtp|imap|视频会员|微博|淘宝""",
     PIN: """(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo
         keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail|解锁|开锁|门锁
         保险[箱柜]|门禁|开门|密码箱|密码锁|取款|取钱|提款机|柜员机
         atm|cash ?(?:machine|point)|at the machine
-        tresor|coffre|fahrradschloss|alarmanlage|alarme|locker|garage""",
+        (?:bike )?shed|barrier|turnstile|mailbox|闸口|车库|地库|信箱|柜台|存折|储物柜|快递柜
+        (?:bank|geld)automat(?:en)?|distributeur|portail|haust[üu]r|tresor|coffre|fahrradschloss|alarmanlage|alarme|locker|garage""",
     API_KEY: "keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
 }
@@ -452,7 +492,7 @@ LABEL = re.compile(
     re.I,
 )
 OTHER_LABEL = re.compile(
-    rf"(?:\b(?:{_OTHER_LABEL_WORDS})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
+    rf"(?:\b(?:{_OTHER_LABEL_WORDS})[\s-]{{1,2}}|邮|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
 )
 
 _LINK_WORDS = (
@@ -478,7 +518,8 @@ LABEL_LINK_REVERSED = re.compile(
 )
 ENTER_VERB_BEFORE = re.compile(
     r"(?:\b(?:use|using|typed?(?: in)?|typing|enter|entered|entering|key in|punch(?:ed)? in|dial|press|try"
-    r"|input|with|put in|hit|takes|wants|asks for|accepts)|(?:输入?|按|用|填|打|敲)(?:的(?:就?是)?)?"
+    r"|input|with|put in|hit|takes|wants|needs|asks for|accepts|plus|followed by"
+    r"|gebe ich|tippe ich|je (?:fais|tape|compose))|(?:输入?|按|用|填|打|敲|报|转|划)(?:的(?:就?是)?)?"
     r"(?:[一二三四五六七八九\d]位数?字?)?)\s{0,3}[\"'`“「]?\Z",
     re.I,
 )
@@ -504,7 +545,8 @@ ORDINARY_WORDS = frozenset(  # words after "my password is" that are not the pas
     being been be have has had all any some one two both me you us them him enough broken dead set hell
     ridiculous annoying silly stupid dumb funny back done due then and or but if as is was are down slow fast
     free working better worse login username user none open shut closed ready available similar written
-    everything everywhere nowhere memorable forgettable obvious""".split()  # noqa: SIM905
+    everything everywhere nowhere memorable forgettable obvious ask asks wants needs requires prompts looks
+    begs calls checks waits""".split()  # noqa: SIM905
 )
 UNIT_AFTER = re.compile(
     r"\s?(?:%|(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|times|characters?|chars?"
@@ -524,7 +566,7 @@ ORDINARY_VALUE = re.compile(
     r"|(?:iphone|ipad|windows|covid|python|galaxy|pixel|ps|mp|wpa|sha|md|utf|base|web|html|css|http|oauth"
     r"|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
     r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?:\w+\.)+\w+[(\[].*|\w+[(\[][\"')\]].*"  # calls of functions
+    r"|@[\w.-]+(?::\d+)?(?:/\S*)?|(?:\w+\.)+\w+[(\[].*|\w+[(\[][\"')\]].*"  # calls of functions
     r"|[-_.*x•●#]+|\W+",
     re.I,
 )
