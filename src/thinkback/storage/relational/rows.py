@@ -95,7 +95,11 @@ def _require_numbers(*values: object) -> None:
 
 
 def ids_to_json(ids: Iterable[int]) -> str:
-    return json.dumps(sorted(ids))
+    """The ids as a parameter of a statement; ids that were read from damaged pages may be anything."""
+    found = list(ids)
+    if any(type(id_) is not int for id_ in found):
+        raise CorruptStore(f"an id is damaged. {DAMAGED_ADVICE}")
+    return json.dumps(sorted(found))
 
 
 def optional_micros(value: datetime | None) -> int | None:

@@ -10,6 +10,7 @@ import pytest
 
 from thinkback.errors import CorruptStore
 from thinkback.memory import Memory
+from thinkback.storage.relational.rows import ids_to_json
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,9 @@ def test_unknown_kind_is_damage(tmp_path: Path, damage: str) -> None:
         read = memory.thoughts if "thoughts" in damage else memory.journal
         with pytest.raises(CorruptStore, match="damaged"):
             read()
+
+
+def test_id_that_is_no_number_is_damage() -> None:
+    assert ids_to_json([2, 1]) == "[1, 2]"
+    with pytest.raises(CorruptStore, match="an id is damaged"):
+        ids_to_json(["secret words", 1])  # type: ignore[list-item]
