@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from thinkback.errors import Conflict, IntegrityError, InvalidInput
 from thinkback.protocols import Store
 from thinkback.schemas import check_field_types, from_stored_json, to_stored_json
 from thinkback.types import Action, Entity, Summary, SummaryUpdate, Turn
+from thinkback.validation import checked_name
 
 EXPORT_FORMAT = 1
 _PAGE_ROWS = 500
@@ -85,6 +86,8 @@ class ExportedSpace:
         if kind == "turn":
             metadata = data.pop("metadata", None)
             value = from_stored_json(Turn, data)
+            key = None if value.key is None else checked_name(value.key, "key")
+            value = replace(value, session=checked_name(value.session, "session"), key=key)
             self.turns.append(value)
             if metadata is not None:
                 self._add_metadata(value, metadata)
@@ -108,11 +111,13 @@ class ExportedSpace:
         if kind == "summary":
             stored = from_stored_json(Summary, data)
             check_field_types(stored)
+            stored = replace(stored, session=checked_name(stored.session, "session"))
             self.summaries.append(stored)
             key = (kind, stored.session)
         else:
             update = from_stored_json(SummaryUpdate, data)
             check_field_types(update)
+            update = replace(update, session=checked_name(update.session, "session"))
             summary = next((each for each in self.summaries if each.session == update.session), None)
             if summary is None:
                 raise InvalidInput(f"a summary update before the summary of session {update.session!r}")

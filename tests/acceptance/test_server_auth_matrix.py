@@ -47,9 +47,19 @@ def test_every_route_enforces_its_access_rule(server: ServerApp) -> None:
     thought = memory.thoughts()[-1]
     assert thought.id > TURNS // 2
     patient = server.services.memories.for_tenant("acme").for_user("patient:p1")
-    for number in range(3):
+    for number in range(4 * TURNS):
         patient.remember(f"My canary Pip{number} sings.", "A canary?")
     patient.post_think()
+    unused = (
+        {
+            "memory_id": identity.encode_id("patient:p1", known.ref),
+            "ref": str(known.ref),
+            "id": str(known.id),
+            "turn": str(known.last_turn),
+            "key": "0123456789ab",
+        }
+        for known in patient.thoughts()
+    )
     credentials = Credentials(
         wrong="tb_000000000000_" + "x" * 43,
         reader=server.key("acme", "read"),
@@ -62,6 +72,7 @@ def test_every_route_enforces_its_access_rule(server: ServerApp) -> None:
             "turn": str(TURNS // 2),
             "key": "0123456789ab",
         },
+        writer_ids=unused,
         canary=CANARY,
     )
     found = routes(server)

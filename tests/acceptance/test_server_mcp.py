@@ -56,6 +56,7 @@ HOSTILE = (
 ASKS = 600  # polls before a state counts as never reached
 PRINCIPALS = {
     "reader": Principal(scopes=frozenset({"read"})),
+    "writer": Principal(scopes=frozenset({"write"})),
     "ann": Principal(user="ann"),
     "all": Principal(),
 }
@@ -313,6 +314,18 @@ def test_users_and_scopes_over_http(url: str) -> None:
         found = await ask(client, "search_memories", query="blues", user="bob")
         assert found["memories"]
 
+    async def writes_only(client: Client) -> None:
+        again = await ask(client, "add_memory", text="I like tea.", user="ann", key="t1")
+        while again["status"] == "pending":
+            again = await ask(client, "add_memory", text="I like tea.", user="ann", key="t1")
+        assert "tea" not in again["message"], "only a key that may read is told what was concluded"
+        for tool, arguments in (
+            ("update_memory", {"memory_id": events[0], "text": "I like rock."}),
+            ("undo_action", {"action_id": events[0]}),
+        ):
+            assert "may not read" in await refused(client, tool, **arguments)
+        assert "jazz" not in str(await ask(client, "delete_memory", memory_id=spare[0]))
+
     async def is_ann(client: Client) -> None:
         for event in events:
             if event == events[0]:
@@ -325,7 +338,9 @@ def test_users_and_scopes_over_http(url: str) -> None:
         assert not any("blues" in each["text"] for each in found["memories"])
 
     events = asyncio.run(as_caller("all", add_for_two))
+    spare = asyncio.run(as_caller("all", add_for_two))
     asyncio.run(as_caller("reader", reads_only))
+    asyncio.run(as_caller("writer", writes_only))
     asyncio.run(as_caller("ann", is_ann))
     asyncio.run(as_caller("all", is_ann, X_Thinkback_User="ann"))
 

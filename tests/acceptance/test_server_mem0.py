@@ -28,6 +28,7 @@ from thinkback.server.thread_pool import ThreadPool
 PRINCIPALS = {
     "all": Principal(),
     "reader": Principal(scopes=frozenset({"read"})),
+    "writer": Principal(scopes=frozenset({"write"})),
     "ann": Principal(user="ann"),
 }
 TALK = [
@@ -376,3 +377,14 @@ def test_paths_are_in_openapi(client: httpx2.Client) -> None:
         ("get", "/memories/{memory_id}/history"),
         ("post", "/search"),
     }
+
+
+def test_key_that_may_only_write_sees_what_it_sent(client: httpx2.Client) -> None:
+    add(client, "I live in Lyon.")
+    request = {"messages": "I live in Paris.", "user_id": "ann"}
+    writer = {"authorization": "writer"}
+    shown = client.post("/memories", json=request, headers=writer)
+    assert shown.status_code == 200
+    assert [item["memory"] for item in shown.json()["results"]] == ["I live in Paris."]
+    assert "Lyon" not in shown.text
+    assert "Lyon" in client.post("/memories", json={**request, "messages": "I live in Lyon."}).text

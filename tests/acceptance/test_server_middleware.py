@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from itertools import repeat
 
 import pytest
 from fastapi import FastAPI, HTTPException, Request
@@ -153,6 +154,7 @@ def proved(pool: ThreadPool, app: FastAPI) -> dict[str, int]:
         writer=key_store.add("tb-writer", tenant="ours", scopes=("write",)),
         stranger=key_store.add("tb-stranger", tenant="theirs", scopes=ALL),
         ids={"id": "7"},
+        writer_ids=repeat({"id": "7"}),
         canary=CANARY,
     )
     key_store.add("tb-owner", tenant="ours")
@@ -184,6 +186,17 @@ def test_auth_matrix_detects_route_that_ignores_tenant(pool: ThreadPool) -> None
         return CANARY.decode()
 
     with pytest.raises(AssertionError, match="leaks to another tenant"):
+        proved(pool, app)
+
+
+def test_auth_matrix_detects_route_that_shows_memories_to_a_writer(pool: ThreadPool) -> None:
+    app = sample()
+
+    @app.put("/memories/{id}")
+    def shows_what_it_was(id: str) -> str:
+        return CANARY.decode()
+
+    with pytest.raises(AssertionError, match="shows memories to a key that may only write"):
         proved(pool, app)
 
 

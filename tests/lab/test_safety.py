@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from thinkback.language.safety.quarantine import redact
+from thinkback.language.safety.scan import scan_text
 from thinkback_lab.datasets.lives import Life, LifeTurn
 from thinkback_lab.datasets.safety import SafetyCase, read_safety_cases
 from thinkback_lab.errors import LabError
@@ -52,6 +54,33 @@ def test_labelled_texts_are_distinct_and_in_four_languages() -> None:
     assert {each.kind for each in cases} == {"order", "secret", "benign"}
     texts = [each.text for each in cases]
     assert len(texts) - len(set(texts)) <= 10
+
+
+def test_held_out_texts_are_in_no_training_file() -> None:
+    folder = ROOT / "scenarios" / "safety"
+    held_out = [each.text for each in read_safety_cases([folder / "heldout"])]
+    assert len(held_out) == len(set(held_out)) > 200
+    assert not set(held_out) & {each.text for each in read_safety_cases([folder])}
+
+
+@pytest.mark.parametrize("name", ["blind_a", "blind_b", "later_c"])
+def test_detection_of_held_out_texts(name: str) -> None:
+    """`eval safety` measures what can be recalled; this is the detection alone, which takes a second."""
+    cases = read_safety_cases([ROOT / "scenarios" / "safety" / "heldout" / f"{name}.jsonl"])
+    missed: dict[str, list[str]] = {"order": [], "secret": [], "benign": []}
+    for each in cases:
+        found = scan_text(each.text)
+        if each.kind == "order":
+            failed = not (found.instructions or found.suspicious)
+        elif each.kind == "secret":
+            failed = each.secret in redact(each.text)
+        else:
+            failed = bool(found.secrets)
+        if failed:
+            missed[each.kind].append(each.text)
+    for kind, limit in (("order", 0.05), ("secret", 0.05), ("benign", 0.01)):
+        n = sum(each.kind == kind for each in cases)
+        assert len(missed[kind]) <= limit * n, missed[kind]
 
 
 def test_flagged_sentences_are_counted_among_all() -> None:

@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "validation": {"errors", "language", "types"},
     "api_keys": {"errors", "types", "validation"},
     "mem0": {"errors", "validation"},
-    "transfer": {"errors", "protocols", "schemas", "types"},
+    "transfer": {"errors", "protocols", "schemas", "types", "validation"},
     "audit": {"language", "protocols", "types"},
     "storage": VALUES | {"language", "protocols", "schemas"},
     "llms": VALUES | {"language", "protocols"},

@@ -166,6 +166,9 @@ TURN = (
         ([*HEAD, TURN.replace('"id":1', '"id":0')], "line 3: turn 0 is out of range"),
         ([*HEAD, TURN.replace("+00:00", "", 1)], "line 3: "),
         ([*HEAD, TURN.replace('"q"', '"\\ud800"')], "line 3: "),
+        ([*HEAD, TURN.replace('"session":"s"', '"session":"a\\u0000"')], "line 3: session='a"),
+        ([*HEAD, TURN.replace('"session":"s"', '"session":"a\\ufffd"')], "line 3: session='a"),
+        ([*HEAD, TURN.replace('"key":null', '"key":" k"')], "line 3: key=' k'"),
     ],
 )
 def test_invalid_line_is_named_and_nothing_is_written(

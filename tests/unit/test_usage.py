@@ -46,6 +46,24 @@ def test_nested_counters() -> None:
     assert cost(outer) == (3, 6, 3)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_call_that_is_interrupted_counts(error: type[BaseException]) -> None:
+    class Interrupted(ScriptedLLM):
+        def complete(self, messages: Sequence[Message], **_: object) -> Reply:
+            raise error
+
+        def complete_with_grammar(self, messages: Sequence[Message], **_: object) -> Reply:
+            raise error
+
+    llm = MeteredLLM(Interrupted([]))
+    with count_usage() as tally:
+        with pytest.raises(error):
+            llm.complete(ASK)
+        with pytest.raises(error):
+            llm.complete_with_grammar(ASK, grammar="", max_tokens=1)
+    assert cost(tally) == (2, 0, 0)
+
+
 def test_usage_of_a_stream() -> None:
     llm = MeteredLLM(ScriptedLLM(["one two three"] * 2))
     with count_usage() as tally:

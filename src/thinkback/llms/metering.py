@@ -52,13 +52,10 @@ class MeteredLLM:
     ) -> Reply:
         """Only for models that read lines."""
         complete: Callable[..., Reply] = self._llm.complete_with_grammar  # type: ignore[attr-defined]
-        try:
-            reply = complete(messages, grammar=grammar, max_tokens=max_tokens, on_token=on_token)
-        except Exception:
-            record_usage(1)
-            raise
-        _record_usage(messages, reply)
-        return reply
+        return _metered(
+            messages,
+            lambda: complete(messages, grammar=grammar, max_tokens=max_tokens, on_token=on_token),
+        )
 
     def complete(
         self,
@@ -68,15 +65,12 @@ class MeteredLLM:
         max_tokens: int = 512,
         temperature: float = 0.0,
     ) -> Reply:
-        try:
-            reply = self._llm.complete(
+        return _metered(
+            messages,
+            lambda: self._llm.complete(
                 messages, schema=schema, max_tokens=max_tokens, temperature=temperature
-            )
-        except Exception:
-            record_usage(1)  # the token count of a failed call is unknown
-            raise
-        _record_usage(messages, reply)
-        return reply
+            ),
+        )
 
     def stream(
         self,
@@ -106,6 +100,19 @@ def _collect_chunks(chunks: Generator[str, None, Reply], collected: list[str]) -
         return end.value if isinstance(end.value, Reply) else Reply("".join(collected))
     finally:
         chunks.close()
+
+
+def _metered(messages: Sequence[Message], complete: Callable[[], Reply]) -> Reply:
+    """Call the model and record the usage, also of a call that fails or is interrupted."""
+    reply: Reply | None = None
+    try:
+        reply = complete()
+    finally:
+        if reply is None:
+            record_usage(1)  # the token count is unknown
+        else:
+            _record_usage(messages, reply)
+    return reply
 
 
 def _record_usage(messages: Sequence[Message], reply: Reply) -> None:

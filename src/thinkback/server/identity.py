@@ -6,7 +6,7 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.types import Scope as AsgiScope
@@ -46,10 +46,18 @@ def get_principal(scope: AsgiScope) -> Principal:
     return principal
 
 
-def require_scope(principal: Principal, scope: KeyScope) -> None:
+RequiredScope = Literal["read", "write", "change", "admin"]
+"""Scopes that a request requires. `change` stands for `read` and `write`: it is required where memories are
+changed and the answer shows what they said.
+"""
+
+
+def require_scope(principal: Principal, scope: RequiredScope) -> None:
     """Raise `RequestRefused` (403) unless the key has this scope."""
-    if scope not in principal.scopes:
-        raise forbidden(f"this key may not {scope}: it needs the scope {scope!r}")
+    needed: tuple[KeyScope, ...] = ("read", "write") if scope == "change" else (scope,)
+    for name in needed:
+        if name not in principal.scopes:
+            raise forbidden(f"this key may not {name}: it needs the scope {name!r}")
 
 
 def decode_name(values: Sequence[bytes], header: str) -> str | None:

@@ -49,7 +49,7 @@ _FORMS = (
     ("question", re.compile("[?？]\\s*[\"'”」]?\\s*\\Z")),
     ("rule", re.compile(r"^\s*(?:-{3,}|\*{3,}|#{2,}|%{3,})", re.M)),
     (
-        "others are told",
+        "audience is informed",
         re.compile(
             r"\b(?:(?:is|are|was|were|be|being|gets?) (?:to )?(?:be )?(?:told|assured|informed|given|shown"
             r"|left|kept|referred|advised)|(?:is|are) to (?:hear|learn|see|believe)"

@@ -38,6 +38,13 @@ _CLOSING_TAG = re.compile(
 _ROLE_OBJECT = re.compile(
     r"\{\s{0,4}[\"']role[\"']\s{0,4}:\s{0,4}[\"'](?:system|developer)[\"'][^{}]{0,4000}\}?", re.I
 )
+_MACHINE = r"(?:ai|llm|agent|model|assistant|chat_?bot|bot)"
+_NOTE = r"(?:notes?|hints?|messages?|instructions?|memos?|guidance|directives?|commands?|tips?)"
+_MACHINE_FIELD = re.compile(  # "note_for_agent": "...", assistant_instructions = ...
+    rf"(?<![\w])[\"']?(?:{_NOTE}[_-](?:for|to)[_-](?:the[_-])?{_MACHINE}s?|{_MACHINE}[_-]{_NOTE})[\"']?"
+    r"\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{1,2000}\"?|'[^'\n]{1,2000}'?|[^\n]{1,2000})",
+    re.I,
+)
 _CLAUSE_START = r"(?:^|(?<=[.,:;!?()\[\]>*\"'“”‘「『（【，。：；！？、\s-]))"
 _HEADING = re.compile(
     rf"{_CLAUSE_START}(?:"
@@ -98,7 +105,8 @@ def _find_tags(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_role_objects(text: str) -> Iterator[tuple[int, int]]:
-    return (found.span() for found in _ROLE_OBJECT.finditer(text))
+    for pattern in (_ROLE_OBJECT, _MACHINE_FIELD):
+        yield from (found.span() for found in pattern.finditer(text))
 
 
 def _find_headings(text: str) -> Iterator[tuple[int, int]]:
@@ -124,7 +132,7 @@ def _find_notes(text: str) -> Iterator[tuple[int, int]]:
 
 _MARKUP_DETECTORS = (  # each with a pattern that a text must contain
     (_find_tags, re.compile(r"[<\[【]")),
-    (_find_role_objects, re.compile(r"[\"']role")),
+    (_find_role_objects, re.compile(r"[\"']role|[a-z][_-][a-z]")),
     (
         _find_headings,
         re.compile(

@@ -2,7 +2,7 @@
 
 A disguise is undone before anything is detected: invisible characters, Unicode tag characters, full-width and
 look-alike letters, and traditional Chinese in `normalise_text`; separators inside words, digits in place of
-letters, and encoded text in `disguised_readings`. Positions always lead back to the original text.
+letters, encoded and reversed text in `disguised_readings`. Positions always lead back to the original text.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from thinkback.language.safety import ciphers
 
 
 def split_alternatives(table: str) -> list[str]:
@@ -166,8 +168,9 @@ _WORD_SEPARATOR = re.compile(r"[\W_]+")
 _LEET_WORD = re.compile(r"(?<![^\W_])(?=[\w@$!]*[a-z])(?=[\w@$!]*[013457@$!])[a-z013457@$!]{3,20}", re.I)
 _LEET_TABLE = str.maketrans("013457@$!", "oieastasi")
 _ENCODED = re.compile(
-    r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{20,4000}={0,2}(?![A-Za-z0-9+/=])"
+    r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{20,4000}={0,6}(?![A-Za-z0-9+/=])"
     r"|(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){12,2000}(?![0-9a-fA-F])"
+    r"|(?<![01])(?:[01]{8}[ ]?){8,500}(?![01])"
     r"|(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9._~+-]){0,400}(?:%[0-9A-Fa-f]{2}){3}(?:%[0-9A-Fa-f]{2}|[\w.~+-]){0,4000}"
     r"|(?:(?:&#x?[0-9A-Fa-f]{2,5};|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2})\s?){4,4000}"
 )
@@ -175,7 +178,7 @@ _MIN_DISGUISED_WORDS = 2
 
 
 def disguised_readings(normalised: NormalisedText) -> Iterator[NormalisedText]:
-    """The other ways to read a text: separators removed, digits read as letters, encoded parts decoded."""
+    """The other ways to read a text: without separators, digits as letters, decoded, reversed and others."""
     text = normalised.text
     joined = _replace(normalised, _SEPARATED_LETTERS, _join_letters)
     joined = _replace(joined, _SEPARATED_HAN, lambda found: _WORD_SEPARATOR.sub("", found[0]))
@@ -188,6 +191,22 @@ def disguised_readings(normalised: NormalisedText) -> Iterator[NormalisedText]:
     decoded = _replace(normalised, _ENCODED, lambda found: _decode(found[0]))
     if decoded.text != text:
         yield decoded
+    yield from _cipher_readings(normalised)
+
+
+def _cipher_readings(normalised: NormalisedText) -> Iterator[NormalisedText]:
+    text = ciphers.without_tones(normalised.text)
+    normalised = NormalisedText(text, normalised.positions)
+    if ciphers.is_reversed(text):
+        yield _replace(
+            normalised,
+            ciphers.REVERSIBLE,
+            lambda found: found[0][::-1] if ciphers.is_reversed(found[0]) else found[0],
+        )
+    if ciphers.is_moved(text):
+        yield NormalisedText(ciphers.move_letters(text), normalised.positions)
+    if ciphers.is_pinyin(text):
+        yield _replace(normalised, ciphers.PINYIN_RUN, lambda found: ciphers.pinyin_to_han(found[0]))
 
 
 def _join_letters(found: re.Match[str]) -> str:
@@ -195,7 +214,7 @@ def _join_letters(found: re.Match[str]) -> str:
 
 
 def _decode(encoded: str) -> str:
-    """The text that is encoded in base64, hexadecimal, per cent or character references; else unchanged."""
+    """The text that is encoded (base64, base32, hexadecimal, bits, per cent, references); else unchanged."""
     attempts: list[Callable[[], str]] = []
     if "%" in encoded:
         attempts.append(lambda: unquote(encoded.replace("+", " "), errors="strict"))
@@ -204,8 +223,10 @@ def _decode(encoded: str) -> str:
         attempts.append(lambda: html.unescape(escapes))
     else:
         attempts += [
+            lambda: bytes(int(bits, 2) for bits in re.findall("[01]{8}", encoded)).decode("utf-8"),
             lambda: bytes.fromhex(re.sub(r"[ :]", "", encoded)).decode("utf-8"),
             lambda: base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode("utf-8"),
+            lambda: base64.b32decode(encoded + "=" * (-len(encoded) % 8)).decode("utf-8"),
         ]
     for attempt in attempts:
         try:

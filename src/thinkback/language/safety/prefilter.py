@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from thinkback.language.safety.ciphers import CIPHER_SIGN, may_be_cipher
 from thinkback.language.safety.injection_lexicon import words_with_codes
 from thinkback.language.safety.normalise import has_disguised_characters
 from thinkback.language.safety.secret_patterns import mnemonic_prefixes
@@ -76,7 +77,12 @@ _SENSITIVE_LABEL_WORDS = """
     wlan hotspot router keypad padlock lockbox vault safe unlock unlocks open opens gate door panel
     entrance lock intercom disarm disarms alarm voicemail words cvvs 密码 密碼 口令 助记词 提取码 登录
     登陆 解锁 开机 验证码 校验码 安全码 动态 门禁 激活码 开锁 取款 密钥 秘钥 密匙 令牌 私钥 卡 账号 帐号
-    身份证 护照 驾照 社保 证件 无线 热点 门锁 保险箱 保险柜 开门"""
+    身份证 护照 驾照 社保 证件 无线 热点 门锁 保险箱 保险柜 开门 登入 路由器 后台 网银 网络银行 取钱 提款机
+    柜员机 钱包 备份 助记 备用 恢复 验证 应急 两步 二步 双重 atm machine cashpoint recover recovered step
+    factor mfa netflix spotify hulu disney steam smtp imap 视频会员 微博 淘宝 authenticator
+    shed barrier turnstile mailbox automat bankautomat bankautomaten geldautomat
+    geldautomaten distributeur portail haustur 闸口 车库 地库 信箱 柜台 存折 储物柜 快递柜 emergency
+    secours wiederherstellung wiederherstellungscodes wallet"""
 _MACHINES_EN, _ACTIONS_EN, _OBLIGATIONS_EN, _SENSITIVE_LABELS_EN = (
     _english_words(each)
     for each in (_MACHINE_WORDS, _ACTION_WORDS, _OBLIGATION_WORDS, _SENSITIVE_LABEL_WORDS)
@@ -88,6 +94,8 @@ _MACHINE_PATTERN_ZH, _ACTION_PATTERN_ZH, _OBLIGATION_PATTERN_ZH, _SENSITIVE_LABE
 )
 
 
+_PASSWORD_SHAPE = re.compile(r"[A-Za-z0-9][!#$%^*@~][A-Za-z0-9]")
+_PASSWORD_SYMBOLS = tuple(symbol.encode() for symbol in "!#$%^*@~")
 _MIN_MNEMONIC_RUN = 8
 
 
@@ -114,6 +122,7 @@ _DISGUISES = tuple(  # one by one they are five times faster than as alternative
         r"%[0-9a-f]{2}%[0-9a-f]{2}|&#x?[0-9a-f]{2}|\\[ux][0-9a-f]{2}",
         r"[a-z0-9+/]{20}",
         r"(?<![0-9a-f])(?:[0-9a-f]{2}[ :]){12}",
+        r"[01]{8} [01]{8}",
     )
 )
 
@@ -127,6 +136,8 @@ def prefilter_text(text: str, *, disguises: bool = True) -> Suspicion:
         return Suspicion(True, True)
     data = text.encode("utf-8", "ignore")
     words = data.translate(_LETTERS_TABLE).split()
+    if disguises and (may_be_cipher(words) or (has_non_ascii and CIPHER_SIGN.search(text))):
+        return Suspicion(True, True, True)
     instructions = (
         _MARKUP_CHARACTER.search(text) is not None
         or not _MACHINES_EN.isdisjoint(words)
@@ -144,6 +155,7 @@ def prefilter_text(text: str, *, disguises: bool = True) -> Suspicion:
         or b"://" in data
         or _has_mnemonic(words)
         or (has_non_ascii and _SENSITIVE_LABEL_PATTERN_ZH.search(text) is not None)
+        or (any(map(data.__contains__, _PASSWORD_SYMBOLS)) and _PASSWORD_SHAPE.search(text) is not None)
     )
     return Suspicion(instructions, secrets)
 

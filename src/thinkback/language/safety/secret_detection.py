@@ -40,6 +40,7 @@ from thinkback.language.safety.secret_patterns import (
     UNIT_AFTER,
     SecretMatch,
     find_unlabelled_secrets,
+    has_other_label,
 )
 
 _SECRET_THRESHOLD = 4
@@ -73,16 +74,20 @@ def detect_secrets(text: str) -> Iterator[SecretMatch]:
 def find_values(text: str, start: int, end: int) -> list[SecretMatch]:
     """The values of a passage that contains a secret, or else the whole passage.
 
+    A value that is labelled as a number of another kind ("tracking code ...") is none.
+
     Nothing of a passage with a mark: its secret is redacted already.
     """
     if MARK_PLACEHOLDER in text[start:end]:
         return []
-    found = [
-        (token.start(), token.end(), SECRET)
+    tokens = [
+        token
         for token in _UNLABELLED_VALUE.finditer(text, start, end)
         if not ORDINARY_VALUE.fullmatch(token[0])
     ]
-    return found or [(start, end, SECRET)]
+    if not tokens:
+        return [(start, end, SECRET)]
+    return [(token.start(), token.end(), SECRET) for token in tokens if not has_other_label(token)]
 
 
 def _find_labelled_secrets(text: str) -> Iterator[SecretMatch]:

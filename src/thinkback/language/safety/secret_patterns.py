@@ -46,6 +46,8 @@ def find_unlabelled_secrets(text: str) -> Iterator[SecretMatch]:
     """Find secrets that are recognised by their format alone, in no particular order."""
     yield from find_key_blocks(text)
     yield from _find_mnemonics(text)
+    yield from _find_han_mnemonics(text)
+    yield from _find_recovery_codes(text)
     for form in _SECRET_FORMATS:
         for found in form.pattern.finditer(text):
             if form.accepts(found):
@@ -84,7 +86,7 @@ _OTHER_NUMBER_LABEL = re.compile(  # order numbers, hashes and the like
 _CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"}
 
 
-def _has_other_label(found: re.Match[str]) -> bool:
+def has_other_label(found: re.Match[str]) -> bool:
     """Whether the number is labelled as something harmless: "tracking number 4111..."."""
     return bool(_OTHER_NUMBER_LABEL.search(found.string[max(0, found.start() - 40) : found.start()]))
 
@@ -97,7 +99,7 @@ def _is_card_number(found: re.Match[str]) -> bool:
         len(set(digits)) > 1
         and re.match(issued, digits) is not None
         and passes_luhn(digits)
-        and not _has_other_label(found)
+        and not has_other_label(found)
     )
 
 
@@ -121,7 +123,7 @@ def _is_iban(found: re.Match[str]) -> bool:
 
 def _is_key(found: re.Match[str]) -> bool:
     """Whether a number of 256 bits is a key, and no hash or checksum."""
-    return not _has_other_label(found) and (
+    return not has_other_label(found) and (
         found[0].startswith("0x")
         or _KEY_WORD.search(found.string[max(0, found.start() - 60) : found.start()]) is not None
     )
@@ -136,7 +138,7 @@ def _is_licence(found: re.Match[str]) -> bool:
     return (
         sum(c.isdigit() for c in value) >= 3
         and sum(c.isalpha() for c in value) >= 3
-        and not _has_other_label(found)
+        and not has_other_label(found)
     )
 
 
@@ -153,6 +155,33 @@ def _is_french_identity(found: re.Match[str]) -> bool:
     return " " in found[0] or 97 - int(number[:13]) % 97 == int(number[13:])
 
 
+_EXPRESSION = re.compile(
+    r"(?:await|new|none|null|undefined|true|false)\b|[A-Za-z_][\w.]*[(\[]|[$%]?[{<\[(*]|\$[A-Za-z_]"
+    r"|%[A-Za-z_]\w*%|\.{3}|x{4,}\Z",
+    re.I,
+)
+
+
+def _is_literal(found: re.Match[str]) -> bool:
+    """Whether what is assigned is a value, no expression or placeholder: `getpass()`, `$TOKEN`, `<key>`."""
+    return _EXPRESSION.match(found[1]) is None
+
+
+_PLACEHOLDER = re.compile(r"(?i:your[\w-]*|x{3,}|\.{3}|\*+|changeme)|[A-Z_]{2,20}|[$%]?[{<\[(].*|\$\w+")
+
+
+def _is_no_placeholder(found: re.Match[str]) -> bool:
+    """Whether the password of an address is one: not `PASSWORD`, `<password>` or `${PASSWORD}`."""
+    return _PLACEHOLDER.fullmatch(found[1]) is None
+
+
+def _is_chosen_password(found: re.Match[str]) -> bool:
+    """Whether letters stand on both sides of a symbol, unlike in `Repo#1234` and mail addresses."""
+    before, after = re.split(r"[!#$%^*@~]", found[0], maxsplit=1)
+    letters = [any(c.isalpha() for c in part) for part in (before, after)]
+    return all(letters) and not has_other_label(found)
+
+
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.I)
 
 
@@ -161,7 +190,19 @@ def _is_random_token(found: re.Match[str]) -> bool:
     in_address = re.search(
         r"(?:https?://|www\.)\S{0,200}\Z", found.string[max(0, found.start() - 210) : found.start()]
     )
-    return not (in_address or _UUID.match(value)) and looks_random(value) and not _has_other_label(found)
+    return not (in_address or _UUID.match(value)) and looks_random(value) and not has_other_label(found)
+
+
+def _ends_in_random_part(found: re.Match[str]) -> bool:
+    """Whether the last part of a dotted token is random: `dp.pt.9f...`; host and file names end in words."""
+    return looks_random(found[0].rpartition(".")[2]) and not has_other_label(found)
+
+
+def _is_password_beside_mail(found: re.Match[str]) -> bool:
+    """Whether what follows a mail address mixes letters with digits or symbols, and is no word or number."""
+    value = found[1]
+    has_mark = any(not c.isalpha() for c in value[1:-1])
+    return any(c.isalpha() for c in value) and has_mark and not ORDINARY_VALUE.fullmatch(value)
 
 
 _LEFT_BOUNDARY = r"(?<![A-Za-z0-9_-])"
@@ -184,7 +225,7 @@ _SECRET_FORMATS = (
     _SecretFormat(
         TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")
     ),
-    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
+    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@"), _is_no_placeholder),
     _SecretFormat(PASSWORD, re.compile(r"(?:\s|^)(?:-u|--user)[ =][^\s:]{1,64}:(\S{3,128})")),
     _SecretFormat(PASSWORD, re.compile(r"\bWIFI:[^\n]{0,100}?;P:([^;\n]{1,64});")),
     _SecretFormat(PASSWORD, re.compile(r"\b(?:Basic|Digest|Bearer)\s{1,3}([A-Za-z0-9+/=._~-]{12,})")),
@@ -203,6 +244,29 @@ _SECRET_FORMATS = (
             r"\s?=\s?[\"']?([^\s\"'#]{4,200})",
             re.I,
         ),
+        _is_literal,
+    ),
+    _SecretFormat(
+        TOKEN,
+        re.compile(
+            r"(?<![\w./@:-])[A-Za-z0-9_-]{1,40}(?:\.[A-Za-z0-9_-]{1,20}){0,3}\.[A-Za-z0-9_-]{20,200}(?![\w.@/-])"
+        ),
+        _ends_in_random_part,
+    ),
+    _SecretFormat(  # a login: mail address and password
+        PASSWORD,
+        re.compile(
+            r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?:\s?[,;:/|]\s?|\s)(?=[!-~]{0,38}\d)([!-~]{7,40})(?![!-~])"
+        ),
+        _is_password_beside_mail,
+    ),
+    _SecretFormat(  # words and digits joined by a symbol: Maple!Road77
+        PASSWORD,
+        re.compile(
+            r"(?<![\w./@#:&=?%+-])(?=[!-~]{0,28}[a-z])(?=[!-~]{0,28}[A-Z])(?=[!-~]{0,28}\d)"
+            r"[A-Za-z0-9]{2,20}[!#$%^*@~][A-Za-z0-9!#$%^*@~]{3,24}(?![\w@:/=-]|\.\w)"
+        ),
+        _is_chosen_password,
     ),
     _SecretFormat(  # Discord
         TOKEN,
@@ -309,6 +373,55 @@ def _find_mnemonics(text: str) -> Iterator[SecretMatch]:
                 break
 
 
+_HAN_MNEMONIC = re.compile(
+    r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?:[\s、，,]{1,2}[\u4e00-\u9fff]){11,23}(?![\s、，,]{0,2}[\u4e00-\u9fff])"
+)
+_WALLET_WORD = re.compile(r"wallet|seed|phrase|钱包|备份|助记|恢复|私钥", re.I)
+_MNEMONIC_LENGTHS = (12, 15, 18, 21, 24)
+
+
+def _find_han_mnemonics(text: str) -> Iterator[SecretMatch]:
+    """Find Chinese recovery phrases: 12 to 24 single characters, apart from each other."""
+    if text.isascii():
+        return
+    for run in _HAN_MNEMONIC.finditer(text):
+        characters = re.findall("[\u4e00-\u9fff]", run[0])
+        is_list = re.search("[、，,]", run[0]) is not None  # such as a list of family names
+        known = _WALLET_WORD.search(text, max(0, run.start() - 40), min(len(text), run.end() + 40))
+        if (
+            len(characters) in _MNEMONIC_LENGTHS
+            and len(set(characters)) >= _MIN_DISTINCT_WORDS
+            and (known or not is_list)
+        ):
+            yield run.start(), run.end(), PHRASE_KIND
+
+
+_CODE_LIST = re.compile(
+    r"(?<![\w-])(?:[0-9a-z]{4,6}-[0-9a-z]{4,6}|\d{4} \d{4})"
+    r"(?:(?:[,;、，/|]\s?|\s)(?:\d{1,2}[.)]\s?)?(?:[0-9a-z]{4,6}-[0-9a-z]{4,6}|\d{4} \d{4})){2,30}(?![\w-])",
+    re.I,
+)
+_CODE_WORD = re.compile(  # the prefilter knows each of them
+    r"\b(?:two[- ]?(?:step|factor)|2fa|mfa|backup|recover(?:y|ed)?|codes?|authenticator|emergency|secours"
+    r"|wiederherstellung(?:scodes)?)\b|两步|二步|双重|备用|备份|恢复|验证|应急",
+    re.I,
+)
+
+
+def _find_recovery_codes(text: str) -> Iterator[SecretMatch]:
+    """Find lists of one-time codes: three or more pairs of groups after a word for them, no years."""
+    for found in _CODE_LIST.finditer(text):
+        codes = re.findall(r"[0-9a-z]{4,6}[- ][0-9a-z]{4,6}", found[0], re.I)
+        are_years = all(re.fullmatch(r"(?:1[89]|20)\d\d-(?:1[89]|20)\d\d", code) for code in codes)
+        have_digits = all(sum(c.isdigit() for c in code) >= 2 for code in codes)
+        if (
+            have_digits
+            and not are_years
+            and _CODE_WORD.search(text, max(0, found.start() - 80), found.start())
+        ):
+            yield found.start(), found.end(), PIN
+
+
 PHRASE = "phrase"  # labels of values with several words
 
 _STRONG_LABELS = {
@@ -345,15 +458,20 @@ _STRONG_LABELS = {
 }
 _WEAK_LABELS = {  # words that usually mean something else
     PASSWORD: """pw|log[- ]?in|sign[- ]?in|log(?:s|ged)? (?:me |you |us )?in(?:to)?|wi-?fi|wlan|hotspot
-        router|登[录陆]|无线网?|开机|热点""",
+        router|登[录陆入]|无线网?|开机|热点|路由器|后台|网银|网络银行
+        netflix|spotify|hulu|disney|steam|smtp|imap|视频会员|微博|淘宝""",
     PIN: """(?:at|on|into) the (?:gate|door|panel|entrance|lock|intercom)|pins?|codes?|combination|combo
         keypad|padlock|lockbox|vault|safe|unlocks?|opens?|disarms?|alarm|voicemail|解锁|开锁|门锁
-        保险[箱柜]|门禁|开门|密码箱|密码锁|取款|tresor|coffre|fahrradschloss|alarmanlage|alarme|locker|garage""",
+        保险[箱柜]|门禁|开门|密码箱|密码锁|取款|取钱|提款机|柜员机
+        atm|cash ?(?:machine|point)|at the machine
+        (?:bike )?shed|barrier|turnstile|mailbox|闸口|车库|地库|信箱|柜台|存折|储物柜|快递柜
+        (?:bank|geld)automat(?:en)?|distributeur|portail|haust[üu]r|tresor|coffre|fahrradschloss|alarmanlage|alarme|locker|garage""",
     API_KEY: "keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
 }
 _OTHER_LABEL_WORDS = (  # codes, keys and cards that are no secrets
-    r"zip|area|postal|post|country|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon"
+    r"zip|area|postal|post|country|tracking|parcel|shipping|shipment|delivery|order|invoice|reservation|batch|lot"
+    r"|part|case|claim|registration|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon"
     r"|status|colou?r"
     r"|morse|exit|tax|class|course|dialling|referral|voucher|flight|gift|item|stock|hex|unicode|http|piano"
     r"|musical|street"
@@ -374,7 +492,7 @@ LABEL = re.compile(
     re.I,
 )
 OTHER_LABEL = re.compile(
-    rf"(?:\b(?:{_OTHER_LABEL_WORDS})[\s-]{{1,2}}|[邮区]|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
+    rf"(?:\b(?:{_OTHER_LABEL_WORDS})[\s-]{{1,2}}|邮|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
 )
 
 _LINK_WORDS = (
@@ -400,7 +518,9 @@ LABEL_LINK_REVERSED = re.compile(
 )
 ENTER_VERB_BEFORE = re.compile(
     r"(?:\b(?:use|using|typed?(?: in)?|typing|enter|entered|entering|key in|punch(?:ed)? in|dial|press|try"
-    r"|input|with|put in|hit)|输入?|按|用|填)\s{0,3}[\"'`“「]?\Z",
+    r"|input|with|put in|hit|takes|wants|needs|asks for|accepts|plus|followed by"
+    r"|gebe ich|tippe ich|je (?:fais|tape|compose))|(?:输入?|按|用|填|打|敲|报|转|划)(?:的(?:就?是)?)?"
+    r"(?:[一二三四五六七八九\d]位数?字?)?)\s{0,3}[\"'`“「]?\Z",
     re.I,
 )
 INTRODUCED_BEFORE = re.compile(
@@ -425,7 +545,8 @@ ORDINARY_WORDS = frozenset(  # words after "my password is" that are not the pas
     being been be have has had all any some one two both me you us them him enough broken dead set hell
     ridiculous annoying silly stupid dumb funny back done due then and or but if as is was are down slow fast
     free working better worse login username user none open shut closed ready available similar written
-    everything everywhere nowhere memorable forgettable obvious""".split()  # noqa: SIM905
+    everything everywhere nowhere memorable forgettable obvious ask asks wants needs requires prompts looks
+    begs calls checks waits""".split()  # noqa: SIM905
 )
 UNIT_AFTER = re.compile(
     r"\s?(?:%|(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|times|characters?|chars?"
@@ -436,7 +557,7 @@ UNIT_AFTER = re.compile(
     re.I,
 )
 ORDINARY_VALUE = re.compile(
-    r"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
+    r"(?:1[89]|20)\d\d[-–](?:1[89]|20)?\d\d|(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
     r"|\d{1,2}[/.]\d{1,2}[/.]\d\d|\d{1,2}[:：]\d\d(?::\d\d)?(?:am|pm)?|\d{1,2}(?:am|pm)"
     r"|[$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[$€£¥]\d[\d.,]*|\d+\.\d+|\d+%|v?\d+(?:\.\d+){1,3}|\d+(?:st|nd"
     r"|rd|th|s|k|x|gb|mb|kb|ghz|mhz|hz|kg|km|cm|mm|min|h|hrs|px|mph|fps)"
@@ -445,6 +566,7 @@ ORDINARY_VALUE = re.compile(
     r"|(?:iphone|ipad|windows|covid|python|galaxy|pixel|ps|mp|wpa|sha|md|utf|base|web|html|css|http|oauth"
     r"|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
     r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|@[\w.-]+(?::\d+)?(?:/\S*)?|(?:\w+\.)+\w+[(\[].*|\w+[(\[][\"')\]].*"  # calls of functions
     r"|[-_.*x•●#]+|\W+",
     re.I,
 )

@@ -35,6 +35,7 @@ from thinkback.server.errors import forbidden, json_error
 from thinkback.server.identity import (
     SESSION_HEADER,
     USER_HEADER,
+    RequiredScope,
     get_principal,
     read_name_header,
     require_scope,
@@ -42,7 +43,6 @@ from thinkback.server.identity import (
 from thinkback.server.mcp import tools
 from thinkback.server.mcp.tools import render_profile
 from thinkback.server.services import Services
-from thinkback.types import KeyScope
 from thinkback.validation import checked_name
 
 MCP_PATH = "/mcp"
@@ -64,7 +64,7 @@ class MemoryProvider(Protocol):
         """The session of a call that names none; empty if unknown."""
         ...
 
-    async def call(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
+    async def call(self, user: str, id_: str, scope: RequiredScope, work: Work[_Result]) -> _Result:
         """Run `work`.
 
         `user` is the user named in the call, `id_` the id it is about; empty if there is none.
@@ -83,7 +83,7 @@ class SingleUserProvider:
     def default_session(self) -> str:
         return ""
 
-    async def call(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
+    async def call(self, user: str, id_: str, scope: RequiredScope, work: Work[_Result]) -> _Result:
         import anyio.to_thread
 
         return await anyio.to_thread.run_sync(work, self._memory)
@@ -100,7 +100,7 @@ class MultiUserProvider:
     def default_session(self) -> str:
         return read_name_header(CURRENT_REQUEST.get().headers, SESSION_HEADER) or ""
 
-    async def call(self, user: str, id_: str, scope: KeyScope, work: Work[_Result]) -> _Result:
+    async def call(self, user: str, id_: str, scope: RequiredScope, work: Work[_Result]) -> _Result:
         """Use the user of the key, of the header, of the call or of the id; they must not contradict."""
         request = CURRENT_REQUEST.get()
         principal = get_principal(request.scope)
@@ -142,7 +142,7 @@ class ToolSpec:
 
     function: Callable[..., Any]
     title: str
-    scope: KeyScope
+    scope: RequiredScope
     destructive: bool = False
     idempotent: bool = False
 
@@ -163,11 +163,11 @@ TOOL_SPECS = (
     ToolSpec(tools.search_memories, "Search memories", "read"),
     ToolSpec(tools.get_memories, "List memories", "read"),
     ToolSpec(tools.get_memory, "Look at a memory", "read"),
-    ToolSpec(tools.update_memory, "Correct a memory", "write", destructive=True),
+    ToolSpec(tools.update_memory, "Correct a memory", "change", destructive=True),
     ToolSpec(tools.delete_memory, "Forget a memory", "write", destructive=True),
     ToolSpec(tools.get_instructions, "List standing wishes", "read"),
     ToolSpec(tools.why_memory, "Explain a memory", "read"),
-    ToolSpec(tools.undo_action, "Undo a change", "write"),
+    ToolSpec(tools.undo_action, "Undo a change", "change"),
     ToolSpec(tools.get_event_status, "What came of it", "read"),
 )
 

@@ -65,10 +65,11 @@ def add_memory(
     """
     turn = memory.remember(text, reply, at=at, session=session or "default", key=key or None)
     status = get_outcome(memory, turn.id)
+    known = "It is kept and was thought over before; get_event_status tells what came of it."
     return Added(
         event_id=identity.encode_id(memory.user, turn.ref),
         status=status.state,
-        message=_describe_status(memory, status),
+        message=known if status.state == "done" else _describe_status(memory, status),
     )
 
 

@@ -24,12 +24,12 @@ from thinkback.server.thread_pool import ThreadPool
 from thinkback.types import ApiKey
 from thinkback.validation import checked_name
 
-RequiredAccess = Literal["nothing", "optional", "operator", "any", "read", "write", "admin"]
+RequiredAccess = Literal["nothing", "optional", "operator", "any", "read", "write", "change", "admin"]
 """Access that a route requires.
 
 `optional`: no key, but the route learns who calls if a valid credential is sent. `operator`: the scope
 `admin`, or no key if the server is only reachable from this machine. `any`: any valid key; the route checks
-scopes itself.
+scopes itself. `change`: the scopes `read` and `write`, because the answer shows what was stored.
 """
 
 # The first matching rule applies; a path without a rule does not exist. `{name}` matches one path segment,
@@ -49,7 +49,7 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("*", "/v1/lab/**", "admin"),
     ("GET", "/v1/clinic/patients", "admin"),
     ("GET", "/v1/clinic/**", "read"),
-    ("*", "/v1/clinic/**", "write"),
+    ("*", "/v1/clinic/**", "change"),
     # Chats recall only if the key may read, and remember only if it may write.
     ("POST", "/v1/chat/completions", "any"),
     ("POST", "/v1/completions", "any"),
@@ -66,6 +66,15 @@ ACCESS_RULES: tuple[tuple[str, str, RequiredAccess], ...] = (
     ("POST", "/search", "read"),
     # All users of a tenant.
     ("*", "/v1/memory/users/**", "admin"),
+    # Changes whose answers show the memories as they were before.
+    ("DELETE", "/v1/memory/turns/{id}", "change"),
+    ("DELETE", "/v1/memory/thoughts/{id}", "change"),
+    ("PATCH", "/v1/memory/thoughts/{id}", "change"),
+    ("POST", "/v1/memory/journal/{id}/undo", "change"),
+    ("POST", "/v1/memory/think", "change"),
+    ("POST", "/v1/memory/organise", "change"),
+    ("PUT", "/v1/memory/summary", "change"),
+    ("POST", "/v1/memory/summary/undo", "change"),
     # Everything else: GET reads, other methods write.
     ("GET", "/v1/memory/**", "read"),
     ("*", "/v1/memory/**", "write"),

@@ -20,7 +20,7 @@ from thinkback.memory import Memory
 from thinkback.recall.memory_chat import reply_from_memory
 from thinkback.schemas import to_json, to_stored_json
 from thinkback.server.clinic.record import NOTICE, ClinicalRecord, Series, build_record
-from thinkback.server.identity import get_principal, require_scope
+from thinkback.server.identity import RequiredScope, get_principal, require_scope
 from thinkback.server.routes.dependencies import (
     CREATE_MEMORY,
     AdminAccess,
@@ -33,7 +33,7 @@ from thinkback.server.routes.errors import MODEL_ERRORS, WRITE_ERRORS
 from thinkback.server.routes.explain import ConflictResponse, ConstraintResponse, check_to_json
 from thinkback.server.routes.requests import After, Limit, Name, Question, RequestModel
 from thinkback.server.routes.responses import Page, ResponseModel, SummaryResponse, TurnResponse
-from thinkback.types import KeyScope, Message, Recollection, Turn
+from thinkback.types import Message, Recollection, Turn
 from thinkback.validation import MAX_NAME_CHARS
 
 PATIENT_PREFIX = "patient:"
@@ -153,7 +153,7 @@ class ConsultResponse(ResponseModel):
     notice: str
 
 
-def _patient_context(scope: KeyScope) -> Callable[..., RequestContext]:
+def _patient_context(scope: RequiredScope) -> Callable[..., RequestContext]:
     """A dependency that gives a route the memory of the patient in its path."""
 
     def provide(request: Request, name: PatientName) -> RequestContext:
@@ -162,10 +162,9 @@ def _patient_context(scope: KeyScope) -> Callable[..., RequestContext]:
     return provide
 
 
-def patient_context(request: Request, name: str, *scopes: KeyScope) -> RequestContext:
+def patient_context(request: Request, name: str, scope: RequiredScope) -> RequestContext:
     services, principal = request.state.services, get_principal(request.scope)
-    for scope in scopes:
-        require_scope(principal, scope)
+    require_scope(principal, scope)
     return RequestContext(
         services, principal, services.memories.for_principal(principal, f"{PATIENT_PREFIX}{name}")
     )
@@ -230,7 +229,7 @@ async def consult(request: Request, body: ConsultRequest) -> Response:
 
     Needs the scopes `read` and `write`.
     """
-    ctx = patient_context(request, body.patient, "write", "read")
+    ctx = patient_context(request, body.patient, "change")
     operation = CREATE_MEMORY if body.remember else ""
     return await json_reply(ctx, lambda memory: _consult(memory, body), operation)
 

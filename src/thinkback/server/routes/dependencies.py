@@ -1,8 +1,8 @@
 """Dependencies of the routes (services, principal, the user's memory) and helpers that build JSON replies.
 
 A router has `dependencies=[Depends(ProvideServices(services))]`, and its routes ask for `ReadAccess`,
-`WriteAccess` or `AdminAccess`: a route without one of them has no access to a memory. Replies are encoded in
-the thread pool, so that the event loop is not blocked.
+`WriteAccess`, `ChangeAccess` (both) or `AdminAccess`: a route without one of them has no access to a memory.
+Replies are encoded in the thread pool, so that the event loop is not blocked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from thinkback.memory import Memory
 from thinkback.server.identity import (
     USER_HEADER,
     Principal,
+    RequiredScope,
     agreed_user,
     check_parameters,
     get_principal,
@@ -27,7 +28,6 @@ from thinkback.server.identity import (
     require_scope,
 )
 from thinkback.server.services import Services
-from thinkback.types import KeyScope
 from thinkback.validation import MAX_NAME_CHARS
 
 CREATE_MEMORY = "create_memory"
@@ -76,7 +76,7 @@ class RequestContext:
             return await self.services.pool.run(lambda: work(self.memory), tenant=self.principal.tenant)
 
 
-def request_context(request: Request, scope: KeyScope, user: str | None) -> RequestContext:
+def request_context(request: Request, scope: RequiredScope, user: str | None) -> RequestContext:
     """The context of a request. `user` is the user that the request itself names, if any."""
     services: Services = request.state.services
     principal = get_principal(request.scope)
@@ -94,12 +94,17 @@ async def _write_context(request: Request, user: UserParameter = None) -> Reques
     return request_context(request, "write", user)
 
 
+async def _change_context(request: Request, user: UserParameter = None) -> RequestContext:
+    return request_context(request, "change", user)
+
+
 async def _admin_context(request: Request, user: UserParameter = None) -> RequestContext:
     return request_context(request, "admin", user)
 
 
 ReadAccess = Annotated[RequestContext, Depends(_read_context)]
 WriteAccess = Annotated[RequestContext, Depends(_write_context)]
+ChangeAccess = Annotated[RequestContext, Depends(_change_context)]
 AdminAccess = Annotated[RequestContext, Depends(_admin_context)]
 
 

@@ -11,8 +11,8 @@ from starlette.responses import Response, StreamingResponse
 from thinkback.memory import Memory
 from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
+    ChangeAccess,
     ReadAccess,
-    WriteAccess,
     json_reply,
     make_page,
     tagged_router,
@@ -99,6 +99,6 @@ async def stream_actions(
 
 
 @router.post("/journal/{id}/undo", response_model=ActionResponse, responses=WRITE_ERRORS)
-async def undo(ctx: WriteAccess, id: PathId) -> Response:
+async def undo(ctx: ChangeAccess, id: PathId) -> Response:
     """Undo an action. Undoing the undo restores it."""
     return await json_reply(ctx, lambda memory: to_json(memory.undo(Ref("action", id))))

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from thinkback.memory import Memory
 from thinkback.schemas import from_stored_json, to_stored_json
 from thinkback.server.routes.dependencies import (
+    ChangeAccess,
     ReadAccess,
-    WriteAccess,
     json_reply,
     make_page,
     tagged_router,
@@ -30,7 +30,7 @@ async def get_summary(ctx: ReadAccess, session: SessionName = "default") -> Resp
 
 
 @router.put("/summary", response_model=SummaryUpdateResponse, responses=WRITE_ERRORS)
-async def revise_summary(ctx: WriteAccess, body: ReviseSummaryRequest) -> Response:
+async def revise_summary(ctx: ChangeAccess, body: ReviseSummaryRequest) -> Response:
     """Replace a summary: send the one you got, with changes. If it has changed meanwhile, returns 409."""
     summary = from_stored_json(Summary, body.summary.model_dump())
     return await json_reply(
@@ -54,6 +54,6 @@ async def summary_history(
 
 
 @router.post("/summary/undo", response_model=SummaryUpdateResponse, responses=WRITE_ERRORS)
-async def undo_summary(ctx: WriteAccess, session: SessionName = "default") -> Response:
+async def undo_summary(ctx: ChangeAccess, session: SessionName = "default") -> Response:
     """Undo the last update of a summary. Undoing that restores it."""
     return await json_reply(ctx, lambda memory: to_stored_json(memory.undo_summary(session)))

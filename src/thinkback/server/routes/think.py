@@ -10,6 +10,7 @@ from starlette.responses import Response
 from thinkback.memory import Memory
 from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
+    ChangeAccess,
     ReadAccess,
     WriteAccess,
     json_reply,
@@ -33,7 +34,7 @@ _THINK_ERRORS = {**MODEL_ERRORS, **WRITE_ERRORS}
 
 
 @router.post("/think", response_model=ThinkResponse, responses=_THINK_ERRORS)
-async def think(ctx: WriteAccess, body: ThinkRequest | None = None) -> Response:
+async def think(ctx: ChangeAccess, body: ThinkRequest | None = None) -> Response:
     """Think over pending turns now, at most `limit`. The server's think processes do this by themselves."""
     options = body or ThinkRequest()
 
@@ -55,7 +56,7 @@ async def think(ctx: WriteAccess, body: ThinkRequest | None = None) -> Response:
 
 
 @router.post("/organise", response_model=OrganiseResponse, responses=_THINK_ERRORS)
-async def organise(ctx: WriteAccess, body: OrganiseRequest | None = None) -> Response:
+async def organise(ctx: ChangeAccess, body: OrganiseRequest | None = None) -> Response:
     """Organise one group of thoughts now, or all. The think processes do this when a group has doubled."""
     group = None if body is None else body.group
 

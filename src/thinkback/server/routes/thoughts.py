@@ -13,6 +13,7 @@ from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
     CREATE_MEMORY,
     JSON_MEDIA_TYPE,
+    ChangeAccess,
     ReadAccess,
     WriteAccess,
     encode_json,
@@ -87,7 +88,7 @@ async def get_thought(ctx: ReadAccess, id: PathId) -> Response:
 
 
 @router.delete("/thoughts/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
-async def forget(ctx: WriteAccess, id: PathId, reason: Reason) -> Response:
+async def forget(ctx: ChangeAccess, id: PathId, reason: Reason) -> Response:
     """Retire a thought. Undoing the returned action restores it."""
     ref = Ref("thought", id)
     return await json_reply(ctx, lambda memory: to_json(memory.forget(ref, reason)), "delete_memory")
@@ -100,7 +101,7 @@ async def correct_thought(ctx: WriteAccess, id: PathId, body: CorrectRequest) ->
 
 
 @router.patch("/thoughts/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
-async def edit_thought(ctx: WriteAccess, id: PathId, body: EditRequest) -> Response:
+async def edit_thought(ctx: ChangeAccess, id: PathId, body: EditRequest) -> Response:
     """Change a thought exactly as given; the returned action can be undone. Fields not sent stay as is."""
     times = {
         name: getattr(body, name) for name in ("valid_from", "valid_to") if name in body.model_fields_set

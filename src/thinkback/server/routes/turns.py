@@ -15,6 +15,7 @@ from thinkback.schemas import to_json
 from thinkback.server.routes.dependencies import (
     CREATE_MEMORY,
     JSON_MEDIA_TYPE,
+    ChangeAccess,
     ReadAccess,
     WriteAccess,
     encode_json,
@@ -90,7 +91,7 @@ async def get_turn(ctx: ReadAccess, id: PathId) -> Response:
 
 
 @router.delete("/turns/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
-async def hide_turn(ctx: WriteAccess, id: PathId, reason: ForgetReason) -> Response:
+async def hide_turn(ctx: ChangeAccess, id: PathId, reason: ForgetReason) -> Response:
     """Hide a turn: it is not recalled any more, nor what was drawn from it alone. It can be undone."""
     ref = Ref("turn", id)
     return await json_reply(ctx, lambda memory: to_json(memory.forget(ref, reason)), "delete_memory")

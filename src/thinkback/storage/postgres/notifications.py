@@ -20,7 +20,7 @@ NOTIFY_INTERVAL_SECONDS = 0.05
 
 
 class TurnNotifier:
-    """Decides after which writes the workers of all processes are told that there are new turns."""
+    """Limits how often a store notifies the workers of all processes of new turns."""
 
     def __init__(self) -> None:
         self._last = float("-inf")

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from thinkback.schemas import dump_row, from_stored_json, to_stored_json
 from thinkback.storage.relational.database import Row
 from thinkback.times import from_micros, to_micros
 from thinkback.types import (
+    KINDS,
     Action,
+    ActionKind,
     ApiKey,
     ConsistencyCheck,
     Entity,
@@ -81,6 +83,11 @@ def _require_texts(*values: object) -> None:
             raise TypeError("not a text")
 
 
+def _require_one_of(value: object, known: tuple[object, ...]) -> None:
+    if value not in known:
+        raise ValueError("not a known value")
+
+
 def _require_numbers(*values: object) -> None:
     for value in values:
         if type(value) is not int:
@@ -88,7 +95,11 @@ def _require_numbers(*values: object) -> None:
 
 
 def ids_to_json(ids: Iterable[int]) -> str:
-    return json.dumps(sorted(ids))
+    """The ids as a parameter of a statement; ids that were read from damaged pages may be anything."""
+    found = list(ids)
+    if any(type(id_) is not int for id_ in found):
+        raise CorruptStore(f"an id is damaged. {DAMAGED_ADVICE}")
+    return json.dumps(sorted(found))
 
 
 def optional_micros(value: datetime | None) -> int | None:
@@ -193,7 +204,8 @@ def thought_from_row(row: Row) -> Thought:
         retired_at,
         sources_,
     ) = row
-    _require_texts(subject, relation, sentence, kind)
+    _require_texts(subject, relation, sentence)
+    _require_one_of(kind, KINDS)
     _require_numbers(id_)
     return Thought(
         id=id_,
@@ -236,7 +248,8 @@ def action_to_row(space_id: int, action: Action) -> Sequence[Any]:
 @reads_rows_of("actions")
 def action_from_row(row: Row) -> Action:
     id_, kind, reason, actor, at, turn_, undoes, undone_by, before, after, hides = row
-    _require_texts(kind, reason, actor)
+    _require_texts(reason, actor)
+    _require_one_of(kind, get_args(ActionKind))
     _require_numbers(id_, *(number for number in (turn_, undoes, undone_by) if number is not None))
     return Action(
         id=id_,

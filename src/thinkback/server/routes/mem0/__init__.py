@@ -15,6 +15,7 @@ from thinkback.server import identity
 from thinkback.server.identity import (
     USER_HEADER,
     Principal,
+    RequiredScope,
     get_principal,
     read_name_header,
     require_scope,
@@ -40,7 +41,7 @@ from thinkback.server.routes.mem0.schemas import (
 from thinkback.server.services import Services
 from thinkback.server.thread_pool import DeadlineExceeded
 from thinkback.server.turn_status import THINK_WAIT_SECONDS, ThinkOutcome, get_outcome, think_now
-from thinkback.types import KeyScope, Turn
+from thinkback.types import Turn
 
 __all__ = ["create_router"]
 
@@ -72,11 +73,11 @@ class Mem0Request:
         self.principal: Principal = get_principal(request.scope)
         self.bound_user = self.principal.user or read_name_header(request.headers, USER_HEADER) or ""
 
-    def memory_of(self, user: str | None, scope: KeyScope) -> Memory:
+    def memory_of(self, user: str | None, scope: RequiredScope) -> Memory:
         require_scope(self.principal, scope)
         return self._services.memories.for_principal(self.principal, user)
 
-    def memory_by_id(self, id_: str, scope: KeyScope) -> Memory:
+    def memory_by_id(self, id_: str, scope: RequiredScope) -> Memory:
         """The memory of the user that an id contains; an id of another user is not found."""
         user = identity.decode_id(id_).user
         if self.bound_user and user != self.bound_user:
@@ -121,8 +122,8 @@ async def add(ctx: Mem0RequestDependency, body: Add, response: Response) -> Adde
     """Remember messages, think them over, and return the memories that were added, updated or deleted.
 
     Waits a few seconds for the thinking; X-Thinkback-Pending is the number of turns that are still pending
-    then. They are stored: do not send them again. Metadata is kept with the memories. X-Thinkback-Ignored
-    lists unknown fields, which are ignored.
+    then. They are stored: do not send them again. A key without the scope `read` gets what it sent. Metadata
+    is kept with the memories. X-Thinkback-Ignored lists unknown fields, which are ignored.
     """
     _check_fields(response, body.model_extra)
     owner = resolve_owner(body.user_id, body.agent_id, body.run_id, ctx.bound_user)
@@ -143,6 +144,8 @@ async def add(ctx: Mem0RequestDependency, body: Add, response: Response) -> Adde
     outcomes = await ctx.think_over(memory, turns)
     if pending := sum(outcome.state != "done" for outcome in outcomes):
         response.headers[PENDING_HEADER] = str(pending)
+    if "read" not in ctx.principal.scopes:  # what was remembered before is not shown
+        return AddedAll(results=operations.added_turns(memory, turns))
     return AddedAll(results=await ctx.run(lambda: operations.added_thoughts(memory, outcomes)))
 
 
