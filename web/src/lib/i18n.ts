@@ -1,5 +1,6 @@
 import { en } from "../locales/en";
 import { zh } from "../locales/zh";
+import { zhReasons } from "../locales/zh-reasons";
 import { readSetting, Store, writeSetting } from "./store";
 
 export type Language = "en" | "zh";
@@ -41,6 +42,17 @@ export function t(key: Key, params: Record<string, string | number> = {}): strin
 export function term(group: string, word: string): string {
   const key = `${group}.${word}` as Key;
   return TEXTS[language.get()][key] ?? word;
+}
+
+/** A name as the page shows it: the user is called so in the chosen language. */
+export function personName(name: string): string {
+  return name === "user" ? t("node.user") : name;
+}
+
+/** A reason of the server in the chosen language; what has no translation stays as it is. */
+export function reasonText(reason: string): string {
+  if (language.get() === "en") return reason;
+  return zhReasons.reduce((text, [pattern, wording]) => text.replace(pattern, wording), reason);
 }
 
 const locale = (): string => (language.get() === "zh" ? "zh-CN" : "en-GB");
