@@ -40,7 +40,11 @@ def test_word_that_is_also_written_in_lower_case_is_no_name() -> None:
 
 
 def test_people_are_told_from_places() -> None:
-    texts = ["My brother Tivadar moved to Szeged.", "We met Ilka in Szeged.", "Ask Mrs Tavares, or Dr. Shenoy."]
+    texts = [
+        "My brother Tivadar moved to Szeged.",
+        "We met Ilka in Szeged.",
+        "Ask Mrs Tavares, or Dr. Shenoy.",
+    ]
     assert people(*texts) == {"Tivadar", "Ilka", "Mrs Tavares", "Dr Shenoy"}
     assert names(*texts) - people(*texts) == {"Szeged"}
 

@@ -431,6 +431,8 @@ export const en = {
   "lab.expected": "Expected",
   "lab.notRun": "Not answered in this run.",
   "lab.gold": "right evidence:",
+  "chat.notStored": "This was answered from memory; such an answer is not stored. Ask again to see it.",
+  "filter.show": "Filters",
   "filter.topic": "Topic",
   "filter.allTopics": "All topics",
   "filter.byTopic": "By topic",

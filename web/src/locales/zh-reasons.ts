@@ -28,6 +28,10 @@ export const zhReasons: readonly (readonly [RegExp, string])[] = [
   [/; said by (.+) in turn:(\d+)/, "；$1 在第 $2 轮所说"],
   [/; raw turn of ([\d-]+)/, "；$1 的原始轮次"],
   [/; without a source/, "；没有来源"],
+  // constraints and contradictions of an answer
+  [/^the message mentions '(.+)'$/, "消息提到“$1”"],
+  [/^the message is about (.+)$/, "消息涉及 $1"],
+  [/^'(.+)' is against an? (.+)$/, "“$1”与已知的限制（$2）相冲突"],
   // adjustments of a score
   [/of the kind asked for/, "属于所问的类型"],
   [/of another kind than asked for/, "不属于所问的类型"],

@@ -431,6 +431,8 @@ export const zh: Record<keyof typeof en, string> = {
   "lab.expected": "预期",
   "lab.notRun": "本次运行未回答。",
   "lab.gold": "正确证据：",
+  "chat.notStored": "由记忆直接回答；这样的回答不会保存。再问一次即可看到。",
+  "filter.show": "筛选",
   "filter.topic": "主题",
   "filter.allTopics": "所有主题",
   "filter.byTopic": "按主题",

@@ -195,8 +195,9 @@ function FilterBar({ filters, counts, topics }: FilterBarProps) {
   const number = (value: number | undefined) => (value === undefined ? "" : ` (${formatNumber(value)})`);
   const people = counts?.people ?? [];
   const active = FILTERS.some((name) => filters[name]);
+  const [open, setOpen] = useState(false); // on a phone the filters are closed until they are wanted
   return (
-    <div class="filters wide-search" role="search">
+    <div class={`filters wide-search${open ? " open" : ""}`} role="search">
       <div class="search">
         <Icon name="search" />
         <input
@@ -207,6 +208,10 @@ function FilterBar({ filters, counts, topics }: FilterBarProps) {
           onInput={set("q")}
         />
       </div>
+      <button type="button" class="button filter-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {t("filter.show")}
+        {active ? " •" : ""}
+      </button>
       <select aria-label={t("filter.kind")} value={filters.kind} onChange={set("kind")}>
         <option value="">{t("filter.allKinds")}</option>
         {KINDS.map((kind) => (
