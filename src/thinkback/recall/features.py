@@ -27,33 +27,54 @@ class Features:
     description: str
 
 
-def feature_extractor(query: PreparedQuery, memoise: Memoiser) -> Callable[[Thought | Turn], Features]:
+def feature_extractor(
+    query: PreparedQuery, memoise: Memoiser, period: tuple[float, float] | None = None
+) -> Callable[[Thought | Turn], Features]:
     """A function that reads the features of a memory.
 
     `kind` is the probability of the memory's kind minus that of a random kind; `answers` is 1 if the text has
-    the form of an answer to the question.
+    the form of an answer to the question. If the question names a past `period`, `held` is 1 for a thought
+    that was true then and -1 for one that became true later.
     """
     kinds, is_answer = query.kind_probabilities, answer_test(query.text)
-    known: dict[tuple[Kind | None, bool], Features] = {}
+    known: dict[tuple[Kind | None, bool, int], Features] = {}
+    period = past_period(query, period)
 
-    def build(kind: Kind | None, answers: bool) -> Features:
-        if (kind, answers) in known:
-            return known[kind, answers]
+    def build(kind: Kind | None, answers: bool, held: int = 0) -> Features:
+        if (kind, answers, held) in known:
+            return known[kind, answers, held]
         values = {}
         if kinds and kind:
             values["kind"] = kinds[kind] - 1 / len(KINDS)
         if answers:
             values["answers"] = 1.0
-        known[kind, answers] = Features(values, _describe(values))
-        return known[kind, answers]
+        if held:
+            values["held"] = float(held)
+        known[kind, answers, held] = Features(values, _describe(values))
+        return known[kind, answers, held]
 
     def extract(memory: Thought | Turn) -> Features:
         if isinstance(memory, Thought):
-            return build(memory.kind, is_answer is not None and memoise(is_answer, memory.sentence))
+            held = 0 if period is None else held_in(memory, *period)
+            return build(memory.kind, is_answer is not None and memoise(is_answer, memory.sentence), held)
         kind = memoise(guess_kind, memory.query) if kinds and not memory.response else None
         return build(kind, is_answer is not None and memoise(is_answer, memory.text))
 
     return extract
+
+
+def past_period(query: PreparedQuery, period: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The period that a query names, if it is over."""
+    is_over = period is not None and query.now is not None and period[1] <= query.now.timestamp()
+    return period if is_over else None
+
+
+def held_in(thought: Thought, start: float, end: float) -> int:
+    """1 if the thought was true in the period, -1 if it became true later, else 0."""
+    began = (thought.valid_from or thought.recorded_at).timestamp()
+    if began >= end:
+        return -1
+    return 1 if thought.valid_to is None or thought.valid_to.timestamp() > start else 0
 
 
 def _describe(values: Mapping[str, float]) -> str:
@@ -62,6 +83,8 @@ def _describe(values: Mapping[str, float]) -> str:
         parts.append("of the kind asked for" if values["kind"] > 0 else "of another kind than asked for")
     if "answers" in values:
         parts.append("has the form of an answer")
+    if "held" in values:
+        parts.append("true at that time" if values["held"] > 0 else "true only later")
     return ", ".join(parts)
 
 
@@ -100,7 +123,7 @@ def build_hits_with_features(
     search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[MemoryHit]:
     """Join hits with their memories and add the text features to the scores."""
-    extract = feature_extractor(search.query, search.loader.memoise)
+    extract = feature_extractor(search.query, search.loader.memoise, search.scorer.period)
     scorer = search.scorer_for(kind)
     adjusters: dict[Features, Callable[[float], float]] = {}
 
