@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 from thinkback.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from thinkback.indexing import ProgressCallback
     from thinkback.memory import Memory
-    from thinkback.protocols import LLM, Embedder, Store
+    from thinkback.protocols import LLM, Embedder, ProgressCallback, Store
     from thinkback.think.contract import TurnReader
 
 ENVIRONMENT_VARIABLES = {

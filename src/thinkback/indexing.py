@@ -5,7 +5,7 @@ The index is derived from stored rows, so all of this can be interrupted and rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from thinkback.index.space_index import SCAN_BELOW_ROWS
 from thinkback.language.safety.quarantine import redact_for_index
 from thinkback.language.tokens import extract_terms
 from thinkback.presets import Preset
-from thinkback.protocols import Embedder, Store
+from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.types import Hashing, IndexEntry, ItemKind, Plan, UnindexedItem, VersionStamp
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ MAX_INDEXED_CHARS = 1 << 18  # of one item; what lies between its beginning and 
 LONG_TEXT_CHARS = 8192  # a longer text is embedded in parts
 PART_CHARS = 1024
 MAX_PARTS = 32  # of one text that are embedded, evenly spread
-
-ProgressCallback = Callable[[int, int], None]  # done, total
 
 
 class Indexer:

@@ -31,12 +31,12 @@ from thinkback.errors import (
 )
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
-from thinkback.indexing import Indexer, ProgressCallback
+from thinkback.indexing import Indexer
 from thinkback.language.safety.quarantine import redact, withheld_reason
 from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_config import MemoryConfig, MemoryOptions
 from thinkback.presets import Preset, get_preset
-from thinkback.protocols import Embedder, Store
+from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.queries import MemoryQueries, checked_time
 from thinkback.recall.cache import RecallCache
 from thinkback.recall.chat import ChatStream

@@ -6,7 +6,7 @@ contract tests in `tests/contract`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
@@ -41,6 +41,9 @@ from thinkback.types import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+ProgressCallback = Callable[[int, int], None]
+"""Told how many of how many items are done."""
 
 
 class Clock(Protocol):

@@ -170,6 +170,52 @@ def test_timeline_graph_and_map(server: ServerApp, memory: Memory) -> None:
     server.run(work)
 
 
+def test_names_in_plain_sentences_are_people_of_graph_and_filter(server: ServerApp, memory: Memory) -> None:
+    api = Api(server)
+    said = (
+        "My neighbour Kristin and our old cat Bolota get along badly.",
+        "Drove with Kristin to Boston, she works at the harbour there these days.",
+    )
+    for text in said:
+        memory.remember(text, "I see.", at=datetime(2025, 1, 6, tzinfo=UTC))
+    memory.post_think()
+
+    async def work() -> None:
+        graph = await api.get("/v1/memory/graph")
+        types = {node["name"]: node["type"] for node in graph["nodes"]}
+        assert (types["Kristin"], types["Bolota"], types["Boston"]) == ("person", "person", "thing")
+        assert "Drove" not in types
+        names = {node["id"]: node["name"] for node in graph["nodes"]}
+        edges = {(names[edge["source"]], names[edge["target"]]) for edge in graph["edges"]}
+        assert ("Kristin", "Bolota") in edges, "names of one sentence are joined"
+        found = await api.get("/v1/memory/browse", person="kristin")
+        assert found["total"] == 2
+        assert {person["name"]: person["count"] for person in found["people"]}["Kristin"] == 2
+        assert "Boston" not in {person["name"] for person in found["people"]}
+
+    server.run(work)
+
+
+def test_topics_count_the_current_thoughts_and_are_a_filter(server: ServerApp, memory: Memory) -> None:
+    api = Api(server)
+
+    async def work() -> None:
+        topics = (await api.get("/v1/memory/topics"))["items"]
+        assert sum(topic["count"] for topic in topics) == len(memory.thoughts())
+        assert all(topic["label"] for topic in topics)
+        for topic in topics:
+            found = await api.get("/v1/memory/browse", group=topic["group"])
+            assert found["total"] == topic["count"]
+            assert {item["group"] for item in found["items"]} == {topic["group"]}
+        ordered = (await api.get("/v1/memory/browse", sort="topic"))["items"]
+        groups = [item["group"] for item in ordered]
+        assert list(dict.fromkeys(groups)) == [topic["group"] for topic in topics]
+        assert groups == sorted(groups, key=[topic["group"] for topic in topics].index), "not interleaved"
+        assert (await api.get("/v1/memory/topics", user="nobody")) == {"items": [], "total": 0}
+
+    server.run(work)
+
+
 def test_explain_shows_candidates_and_the_context_as_sent(server: ServerApp, memory: Memory) -> None:
     api = Api(server)
 

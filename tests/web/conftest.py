@@ -97,7 +97,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         add_turns(hostile, [chat_turn(text) for text in HOSTILE])
     for name, luck, seed in [("first", 0.5, 1), ("second", 0.7, 2)]:
         write_finished_run(folder / "runs" / name, make_records(luck, seed=seed), scheme=name)
-    with ServerProcess(folder, "--runs", str(folder / "runs"), **environment(folder)) as server:
+    options = ("--runs", str(folder / "runs"), "--recall-ms", "30000")  # a busy machine skips no recall
+    with ServerProcess(folder, *options, **environment(folder)) as server:
         yield Site(server, folder / "memory.db")
 
 

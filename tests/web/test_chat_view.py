@@ -119,3 +119,47 @@ def test_answer_stays_if_what_belongs_to_it_cannot_be_loaded(
     page.locator(".notice", has_text="status 500").wait_for()
     assert page.get_by_label("Write a message").input_value() == ""
     assert page.get_by_text("No answer").count() == 0
+
+
+def test_safety_fact_that_a_message_touches_is_shown(open_page: OpenPage) -> None:
+    page = open_page("chat/safety")  # this user is allergic to penicillin
+    say(page, "Can I take penicillin for my ear?", 1)
+    note = page.locator(".message.assistant .callout", has_text="Mind this")
+    note.get_by_role("button", name="The user is allergic to penicillin.").click()
+    page.locator(".panel .thought-sentence", has_text="penicillin").wait_for()
+
+
+def test_contradiction_with_the_memory_is_shown(open_page: OpenPage) -> None:
+    page = open_page("chat/contradicts")
+    thought = {"id": 1, "sentence": "The user lives in Lyon.", "kind": "profile"}
+    conflict = {
+        "thought": thought,
+        "sentence": "You live in Oslo.",
+        "method": "x",
+        "reason": "another place",
+        "score": 1,
+    }
+    page.route(
+        "**/v1/memory/check*",
+        lambda route: route.fulfill(json={"conflicts": [conflict], "constraints": []}),
+    )
+    say(page, "Where do I live?", 1)
+    alert = page.locator(".message.assistant").get_by_role("alert")
+    alert.get_by_text("This answer contradicts what is remembered").wait_for()
+    alert.get_by_role("button", name="The user lives in Lyon.").click()
+    page.locator(".panel .thought-sentence", has_text="Lyon").wait_for()
+
+
+def test_instruction_is_in_force_after_it_was_given(open_page: OpenPage) -> None:
+    page = open_page("chat/rules", "instructs")
+    say(page, "Please always answer in short sentences.", 1)
+    page.get_by_role("button", name="Instructions (1)").click()
+    page.get_by_role("dialog").get_by_role("button", name="short sentences").wait_for()
+
+
+def test_answer_from_memory_alone_is_said_not_to_be_stored(open_page: OpenPage) -> None:
+    page = open_page("chat/again")
+    say(page, "Where does Anna live?", 1)
+    page.reload()
+    page.get_by_text("This was answered from memory; such an answer is not stored.").wait_for()
+    assert page.locator("details.recalled").count() == 1

@@ -25,6 +25,7 @@ ROUTES = {
     "health": "health",
     "clinic": "clinic",
     "laboratory": "laboratory",
+    "comparison": "laboratory/second/first",
 }
 HEADINGS = {
     "en": ("Chat", "Memory", "Timeline and map", "Why", "Journal", "Health", "Clinic", "Laboratory"),
@@ -98,7 +99,14 @@ def test_axe_finds_nothing_serious(scheme: str, open_page: OpenPage) -> None:
     page.keyboard.press("?")
     page.get_by_role("dialog").wait_for()
     found += [f"shortcuts: {line}" for line in axe_findings(page)]
-    print(f"\naxe, {scheme}: {len(ROUTES) + 1} views, {len(found)} serious findings")
+    page.keyboard.press("Escape")
+    visit(page, ROUTES["details"])
+    for action in ["Edit", "Correct", "Erase"]:
+        page.locator(".panel").get_by_role("button", name=action, exact=True).click()
+        page.get_by_role("dialog").wait_for()
+        found += [f"{action}: {line}" for line in axe_findings(page)]
+        page.keyboard.press("Escape")
+    print(f"\naxe, {scheme}: {len(ROUTES) + 4} views and dialogs, {len(found)} serious findings")
     assert not found, "\n".join(found)
 
 

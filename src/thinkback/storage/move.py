@@ -8,17 +8,15 @@ changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from thinkback import errors
-from thinkback.protocols import Store
+from thinkback.protocols import ProgressCallback, Store
 from thinkback.storage import connect, display_name
 from thinkback.types import ApiKey
-
-ProgressCallback = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,8 @@ from thinkback.errors import (
     ThinkingTimeout,
 )
 from thinkback.index.cache import CachedSpace
-from thinkback.indexing import Indexer, ProgressCallback
-from thinkback.protocols import Clock, Store
+from thinkback.indexing import Indexer
+from thinkback.protocols import Clock, ProgressCallback, Store
 from thinkback.think.aliases import Aliases
 from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator, is_consolidation_due

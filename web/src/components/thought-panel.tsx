@@ -2,8 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, memoryVersion } from "../lib/api";
 import { correct, editThought, eraseTurn, forgetThought, undo } from "../lib/changes";
-import { formatDate, formatDay, formatTime, t, term } from "../lib/i18n";
+import { formatDate, formatDay, formatTime, personName, reasonText, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
+import { topicLabel, useTopics } from "../lib/topics";
 import { href, replaceParams } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
@@ -12,7 +13,7 @@ import { Button, Confirm, Failure, KindBadge, Loading } from "./basic";
 import { CorrectDialog, EditDialog } from "./thought-dialogs";
 
 // The relation of thoughts that keep a sentence as it was said: their value is the sentence itself.
-const IN_OWN_WORDS = "in own words";
+export const IN_OWN_WORDS = "in own words";
 
 type Open = "edit" | "correct" | "erase" | null;
 
@@ -51,6 +52,7 @@ export function ThoughtPanel({ id, onClose }: { id: number; onClose: () => void 
 
 function Details({ detail }: { detail: ThoughtDetail }) {
   const { thought } = detail;
+  const topics = useTopics();
   const [open, setOpen] = useState<Open>(null);
   const [gone, setGone] = useState(false);
   const current = thought.retired_at === null && !gone;
@@ -109,13 +111,13 @@ function Details({ detail }: { detail: ThoughtDetail }) {
         <h3>{t("thought.triple")}</h3>
         <dl class="pairs">
           <Pair name={t("thought.subject")}>
-            <a href={href("memory", [], { person: thought.subject })}>{thought.subject}</a>
+            <a href={href("memory", [], { person: thought.subject })}>{personName(thought.subject)}</a>
           </Pair>
           <Pair name={t("thought.relation")}>{term("relation", thought.relation)}</Pair>
           {thought.relation !== IN_OWN_WORDS && <Pair name={t("thought.value")}>{thought.objects.join(", ")}</Pair>}
           {detail.group !== null && (
-            <Pair name={t("thought.group")}>
-              <a href={href("memory", [], { group: String(detail.group) })}>{detail.group}</a>
+            <Pair name={t("filter.topic")}>
+              <a href={href("memory", [], { group: String(detail.group) })}>{topicLabel(topics, detail.group)}</a>
             </Pair>
           )}
         </dl>
@@ -134,7 +136,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
         {detail.sources.map((item, index) => (
           <blockquote key={index}>
             <p class="small muted">
-              {t("thought.said", { speaker: item.speaker, time: formatTime(item.turn.at) })} ·{" "}
+              {t("thought.said", { speaker: personName(item.speaker), time: formatTime(item.turn.at) })} ·{" "}
               <a href={href("chat", [item.turn.session], { turn: String(item.turn.id) })}>
                 {t("thought.openTurn", { id: item.turn.id })}
               </a>
@@ -247,9 +249,9 @@ function ActionLine({ action }: { action: Action }) {
     <li>
       <span class="badge">{term("operation", action.action)}</span>
       <span class="small muted">
-        {formatTime(action.at)} · {action.actor}
+        {formatTime(action.at)} · {personName(action.actor)}
       </span>
-      <span class="small reason-line">{action.reason}</span>
+      <span class="small reason-line">{reasonText(action.reason)}</span>
     </li>
   );
 }

@@ -15,6 +15,8 @@ export interface Message {
   streaming?: boolean;
   failed?: string;
   forgotten?: boolean;
+  /** The answer was drawn from memory alone: only the question is stored. */
+  notStored?: boolean;
 }
 
 export type MemoryMode = "on" | "read" | "off";
@@ -29,7 +31,9 @@ export function messagesOf(turns: readonly Turn[]): Message[] {
     const recalled = turn.recalled.map(([kind, id]) => `${kind}:${id}`);
     const messages: Message[] = [];
     if (turn.query) messages.push({ ...base, key: `${turn.id}q`, role: "user", text: turn.query, recalled: [] });
-    if (turn.response) messages.push({ ...base, key: `${turn.id}r`, role: "assistant", text: turn.response, recalled });
+    const answer: Message = { ...base, key: `${turn.id}r`, role: "assistant", text: turn.response, recalled };
+    if (turn.response) messages.push(answer);
+    else if (recalled.length && !forgotten) messages.push({ ...answer, notStored: true });
     return messages;
   });
 }

@@ -1,5 +1,7 @@
 import { en } from "../locales/en";
 import { zh } from "../locales/zh";
+import { zhRelations } from "../locales/zh-relations";
+import { zhReasons } from "../locales/zh-reasons";
 import { readSetting, Store, writeSetting } from "./store";
 
 export type Language = "en" | "zh";
@@ -40,7 +42,19 @@ export function t(key: Key, params: Record<string, string | number> = {}): strin
 /** A word of the server (a kind, an operation, ...) in the chosen language, or the word itself. */
 export function term(group: string, word: string): string {
   const key = `${group}.${word}` as Key;
-  return TEXTS[language.get()][key] ?? word;
+  const own = language.get() === "zh" && group === "relation" ? zhRelations[word] : undefined;
+  return TEXTS[language.get()][key] ?? own ?? word;
+}
+
+/** A name as the page shows it: the user is called so in the chosen language. */
+export function personName(name: string): string {
+  return name === "user" ? t("node.user") : name;
+}
+
+/** A reason of the server in the chosen language; what has no translation stays as it is. */
+export function reasonText(reason: string): string {
+  if (language.get() === "en") return reason;
+  return zhReasons.reduce((text, [pattern, wording]) => text.replace(pattern, wording), reason);
 }
 
 const locale = (): string => (language.get() === "zh" ? "zh-CN" : "en-GB");

@@ -202,11 +202,18 @@ export interface Graph {
   total: number;
 }
 
+/** A group of similar thoughts, named by its most telling words. */
+export interface Topic {
+  group: number;
+  count: number;
+  label: string;
+}
+
 export interface GroupMap {
   method: string;
   points: [number, number, number, number, number][];
   kinds: Kind[];
-  groups: { group: number; count: number; x: number; y: number; label: string }[];
+  groups: (Topic & { x: number; y: number })[];
   ms: number;
 }
 

@@ -17,7 +17,7 @@ import {
   streamAnswer,
 } from "../lib/chat";
 import { explainError } from "../lib/errors";
-import { t, term } from "../lib/i18n";
+import { reasonText, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
 import { notify } from "../lib/notices";
 import { href, navigate, replaceParams, route } from "../lib/router";
@@ -263,23 +263,27 @@ interface BubbleProps {
 
 function Bubble({ message, question, highlighted, onForget, onCorrect, onRemember }: BubbleProps) {
   const { role, text, turn, check, failed, forgotten } = message;
-  const writable = can("write") && !message.streaming && !failed;
+  const writable = can("write") && !message.streaming && !failed && !message.notStored;
   return (
     <article
       class={`message ${role}${highlighted ? " highlighted" : ""}`}
       data-turn={turn?.id}
       aria-label={t(role === "user" ? "chat.you" : "chat.answer")}
     >
-      <div class={`bubble${message.streaming ? " typing" : ""}${forgotten ? " is-past" : ""}`}>
-        {role === "assistant" ? <Cited text={text} onOpen={(thought) => replaceParams({ thought })} /> : text}
-      </div>
+      {message.notStored ? (
+        <p class="small muted">{t("chat.notStored")}</p>
+      ) : (
+        <div class={`bubble${message.streaming ? " typing" : ""}${forgotten ? " is-past" : ""}`}>
+          {role === "assistant" ? <Cited text={text} onOpen={(thought) => replaceParams({ thought })} /> : text}
+        </div>
+      )}
       {failed && <Failure error={new Error(t("chat.failed", { reason: failed }))} />}
       {forgotten && <p class="small muted">{t("chat.forgotten")}</p>}
       {turn && turn.checks.length > 0 && role === "assistant" && (
         <div class="callout" role="note">
           {turn.checks.map((caught, index) => (
             <p key={index}>
-              {t("chat.caught", { outcome: term("outcome", caught.outcome) })} <q>{caught.words}</q> · {caught.reason}
+              {t("chat.caught", { outcome: term("outcome", caught.outcome) })} <q>{caught.words}</q> · {reasonText(caught.reason)}
             </p>
           ))}
         </div>
@@ -289,7 +293,7 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
           <strong>{t("chat.contradiction")}</strong>
           {check.conflicts.map((conflict, index) => (
             <p key={index}>
-              <q>{conflict.sentence}</q> · {conflict.reason} · <ThoughtLink thought={conflict.thought} />
+              <q>{conflict.sentence}</q> · {reasonText(conflict.reason)} · <ThoughtLink thought={conflict.thought} />
             </p>
           ))}
         </div>
@@ -299,7 +303,7 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
           <strong>{t("chat.constraint")}</strong>
           {check.constraints.map((constraint, index) => (
             <p key={index}>
-              <ThoughtLink thought={constraint.thought} /> · {constraint.reason}
+              <ThoughtLink thought={constraint.thought} /> · {reasonText(constraint.reason)}
             </p>
           ))}
         </div>

@@ -3,7 +3,7 @@ import { Button, Cited, Empty, Failure, Field, KindBadge } from "../components/b
 import { ThoughtLink } from "../components/thought-panel";
 import { get, memoryChanged, orMissing, post } from "../lib/api";
 import { useLoad } from "../lib/hooks";
-import { formatDate, formatNumber, t, term } from "../lib/i18n";
+import { formatDate, formatNumber, reasonText, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { can } from "../lib/session";
 import type { Conflict, Constraint, Consultation, PatientRecord, Visit } from "../lib/types";
@@ -160,7 +160,7 @@ function Constraints({ name, constraints }: { name: string; constraints: Constra
           <li key={index}>
             <span class="badge danger">{term("category", constraint.kind)}</span>
             <ThoughtLink thought={constraint.thought} />
-            <span class="small">{[constraint.reason, saidAt(constraint)].filter(Boolean).join(" · ")}</span>
+            <span class="small">{[reasonText(constraint.reason), saidAt(constraint)].filter(Boolean).join(" · ")}</span>
           </li>
         ))}
       </ul>
@@ -177,7 +177,7 @@ function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
         {conflicts.map((conflict, index) => (
           <li key={index} class="small">
             <q>{conflict.sentence}</q>
-            <span>{conflict.reason}</span>
+            <span>{reasonText(conflict.reason)}</span>
             <ThoughtLink thought={conflict.thought} />
           </li>
         ))}

@@ -5,7 +5,7 @@ import { useLoad } from "../lib/hooks";
 import { formatDate, formatDay, language, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
-import type { PatientRecord, RecordRow } from "../lib/types";
+import type { Finding, PatientRecord, RecordRow } from "../lib/types";
 
 function emptyRecord(patient: string): PatientRecord {
   return { patient, notice: "", rows: [], constraints: [], medication: [], findings: [] };
@@ -97,7 +97,7 @@ export function RecordTab({ name }: { name: string }) {
             {data.rows.map((row, index) => (
               <tr key={index} class={row.current ? "" : "is-former"}>
                 <td class="nowrap">{term("category", row.category)}</td>
-                <td>{row.item}</td>
+                <td>{itemName(row.item, data.findings)}</td>
                 <td>{row.result}</td>
                 <td class="nowrap">{row.valid_from ? formatDay(row.valid_from) : formatDate(row.at)}</td>
                 <td>
@@ -119,11 +119,17 @@ export function RecordTab({ name }: { name: string }) {
 }
 
 function Row({ row }: { row: RecordRow }) {
-  const text = [row.item, row.result].filter(Boolean).join(": ");
+  const text = [row.item === row.category ? "" : row.item, row.result].filter(Boolean).join(": ");
   if (!row.thought) return <span>{text}</span>;
   return (
     <button type="button" class="link" onClick={() => replaceParams({ thought: String(row.thought) })}>
       {text}
     </button>
   );
+}
+
+/** The name of a row in the chosen language: that of a quantity, or that of its category. */
+function itemName(item: string, findings: readonly Finding[]): string {
+  const quantity = findings.find((finding) => finding.label.en === item || finding.item === item);
+  return quantity?.label[language.get()] || term("category", item);
 }

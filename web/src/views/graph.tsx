@@ -4,7 +4,7 @@ import { Canvas, type Viewport } from "../components/canvas";
 import { get, memoryVersion } from "../lib/api";
 import { forceLayout } from "../lib/force-layout";
 import { useLoad } from "../lib/hooks";
-import { formatNumber, t, term } from "../lib/i18n";
+import { formatNumber, personName, t, term } from "../lib/i18n";
 import { href, replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import { colour } from "../lib/theme";
@@ -45,6 +45,12 @@ export function GraphTab() {
     layout.at[2 * position]! * view.scaleX + view.x,
     layout.at[2 * position + 1]! * view.scaleY + view.y,
   ];
+  // A sentence that is kept as it was said joins the names in it, without a relation.
+  const relationOf = (edge: Graph["edges"][number]) => {
+    if (edge.relation) return term("relation", edge.relation);
+    const source = data.nodes[layout.index.get(edge.source) ?? -1];
+    return t(source?.type === "user" ? "graph.mentions" : "graph.together");
+  };
   const radius = (thoughts: number) => 4 + Math.min(14, Math.sqrt(thoughts) * 1.6);
   const draw = (context: CanvasRenderingContext2D, view: Viewport) => {
     const zoom = view.scaleX / view.width;
@@ -67,7 +73,7 @@ export function GraphTab() {
       if (near && zoom > 0.8) {
         context.globalAlpha = 1;
         context.fillStyle = text;
-        context.fillText(edge.relation.slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3);
+        context.fillText(relationOf(edge).slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3);
       }
     }
     const labels: { x: number; y: number; half: number }[] = [];
@@ -84,7 +90,8 @@ export function GraphTab() {
       context.fill();
       context.stroke();
       // Labels of later (less important) nodes are left out where they would overlap.
-      const name = node.name.length > 22 ? `${node.name.slice(0, 21)}…` : node.name;
+      const full = personName(node.name);
+      const name = full.length > 22 ? `${full.slice(0, 21)}…` : full;
       const half = context.measureText(name).width / 2 + 3;
       const free = labels.every((other) => Math.abs(other.x - x) > other.half + half || Math.abs(other.y - y) > 14);
       if (free || node.id === picked) {
@@ -104,12 +111,12 @@ export function GraphTab() {
       const length = Math.hypot(px - x, py - y) - radius(node.thoughts);
       if (length >= distance) return;
       distance = length;
-      const names = [node.name, ...node.aliases].join(", ");
+      const names = [personName(node.name), ...node.aliases].join(", ");
       best = { id: node.id, text: `${names} · ${t("graph.thoughts", { count: formatNumber(node.thoughts) })}` };
     });
     return best;
   };
-  const name = (id: number) => data.nodes[layout.index.get(id) ?? -1]?.name ?? "";
+  const name = (id: number) => personName(data.nodes[layout.index.get(id) ?? -1]?.name ?? "");
   const shown = picked === null ? data.edges : data.edges.filter((edge) => edge.source === picked || edge.target === picked);
   return (
     <>
@@ -133,7 +140,7 @@ export function GraphTab() {
       <div class="view-head">
         <h2>{picked === null ? t("graph.connections") : t("graph.connectionsOf", { name: name(picked) })}</h2>
         {picked !== null && (
-          <a href={href("memory", [], { person: name(picked) })}>{t("graph.thoughtsOf", { name: name(picked) })}</a>
+          <a href={href("memory", [], { person: data.nodes[layout.index.get(picked) ?? -1]?.name ?? "" })}>{t("graph.thoughtsOf", { name: name(picked) })}</a>
         )}
       </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-label={t("graph.connections")}>
@@ -155,7 +162,7 @@ export function GraphTab() {
                 </td>
                 <td>
                   <button type="button" class="link" onClick={() => replaceParams({ thought: String(edge.thought) })}>
-                    {edge.relation || t("graph.mentions")}
+                    {relationOf(edge)}
                   </button>
                 </td>
                 <td>

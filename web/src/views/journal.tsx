@@ -5,7 +5,7 @@ import { ThoughtLink } from "../components/thought-panel";
 import { activeUser, get, isAbort, memoryVersion, url } from "../lib/api";
 import { undo } from "../lib/changes";
 import { useDebounced } from "../lib/hooks";
-import { formatTime, t, term } from "../lib/i18n";
+import { formatTime, personName, reasonText, t, term } from "../lib/i18n";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
 import type { Action, Page, Thought } from "../lib/types";
@@ -103,7 +103,7 @@ export function JournalView() {
           <option value="">{t("journal.allActors")}</option>
           {[...new Set([...ACTORS, ...(actions ?? []).map((action) => action.actor)])].map((name) => (
             <option key={name} value={name}>
-              {name}
+              {personName(name)}
             </option>
           ))}
         </select>
@@ -163,7 +163,7 @@ function Entry({ action, undone, onUndo }: { action: Action; undone: boolean; on
       <div>
         <ul class="plain-list">
           {changed.map((thought) => (
-            <li key={thought.id} class={thought.retired_at ? "is-past" : ""}>
+            <li key={thought.id} class={`signed${thought.retired_at ? " is-past" : ""}`}>
               <span aria-hidden="true" class="sign">
                 {thought.retired_at ? "−" : "+"}
               </span>
@@ -174,7 +174,7 @@ function Entry({ action, undone, onUndo }: { action: Action; undone: boolean; on
           {action.hides.length > 0 && <li class="muted small">{t("journal.hides", { turns: action.hides.join(", ") })}</li>}
         </ul>
         <p class="small muted">
-          {action.reason} · {formatTime(action.at)} · {action.actor}
+          {reasonText(action.reason)} · {formatTime(action.at)} · {personName(action.actor)}
         </p>
       </div>
       {isUndone ? (

@@ -31,9 +31,11 @@ function Runs() {
           <h1>{t("nav.laboratory")}</h1>
           <p>{t("lab.intro")}</p>
         </div>
-        <Button tone="primary" disabled={chosen.length === 0} onClick={() => navigate("laboratory", chosen)}>
-          {t(chosen.length > 1 ? "lab.compare" : "lab.open")}
-        </Button>
+        {runs.length > 0 && (
+          <Button tone="primary" disabled={chosen.length === 0} onClick={() => navigate("laboratory", chosen)}>
+            {t(chosen.length > 1 ? "lab.compare" : "lab.open")}
+          </Button>
+        )}
       </div>
       {error && !missing ? <Failure error={error} retry={reload} /> : null}
       {!data && !error && <Loading />}

@@ -5,16 +5,18 @@ import { KindLegend } from "../components/kind-legend";
 import { VirtualList } from "../components/virtual-list";
 import { get, memoryVersion } from "../lib/api";
 import { useLoad } from "../lib/hooks";
-import { formatDate, formatDay, formatNumber, language, t, term } from "../lib/i18n";
+import { formatDate, formatDay, formatNumber, language, personName, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import { colour } from "../lib/theme";
-import { KINDS, type Timeline, type TimelineItem } from "../lib/types";
+import { type Kind, KINDS, type Timeline, type TimelineItem } from "../lib/types";
 
 const PAGE_ITEMS = 5000;
 const MAX_ITEMS = 20_000;
 const AXIS_PX = 26;
 const HISTOGRAM_PX = 64;
+const LANE_LABEL_PX = 26;
+const LANE_MARGIN_PX = 10;
 const DAY_MS = 86_400_000;
 
 interface Placed {
@@ -41,7 +43,9 @@ export function LifeTab() {
   const version = useStore(memoryVersion);
   const { data, error, reload } = useLoad(loadTimeline, [version]);
   const [active, setActive] = useState(-1);
-  const placed = useMemo(() => place(data?.items ?? []), [data]);
+  // Kinds without a thought need no lane.
+  const lanes = useMemo(() => KINDS.filter((kind) => data?.items.some((item) => item.kind === kind)), [data]);
+  const placed = useMemo(() => place(data?.items ?? [], lanes), [data]);
   const range = useMemo(() => {
     let low = Infinity;
     let high = -Infinity;
@@ -62,17 +66,22 @@ export function LifeTab() {
     );
   }
   const x = (time: number, view: Viewport) => ((time - range.low) / range.span) * view.scaleX + view.x;
-  const laneHeight = (view: Viewport) => (view.height - AXIS_PX - HISTOGRAM_PX) / KINDS.length;
-  const y = ({ lane, spread }: Placed, view: Viewport) => HISTOGRAM_PX + laneHeight(view) * (lane + 0.16 + 0.68 * spread);
+  const laneHeight = (view: Viewport) => (view.height - AXIS_PX - HISTOGRAM_PX) / lanes.length;
+  // Below the label of the lane, so that no point is hidden by it.
+  const y = ({ lane, spread }: Placed, view: Viewport) => {
+    const height = laneHeight(view);
+    const top = Math.min(LANE_LABEL_PX, height * 0.4);
+    return HISTOGRAM_PX + height * lane + top + spread * Math.max(0, height - top - LANE_MARGIN_PX);
+  };
 
   const draw = (context: CanvasRenderingContext2D, view: Viewport) => {
     const [border, muted] = [colour("border"), colour("muted")];
-    const kinds = KINDS.map((kind) => colour(`kind-${kind}`));
+    const kinds = lanes.map((kind) => colour(`kind-${kind}`));
     context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     context.textBaseline = "middle";
     drawAxis(context, view, range, border, muted);
-    drawHistogram(context, data, view, x, kinds);
-    KINDS.forEach((_, lane) => {
+    drawHistogram(context, data, view, x, lanes);
+    lanes.forEach((_, lane) => {
       const top = HISTOGRAM_PX + lane * laneHeight(view);
       context.fillStyle = border;
       context.fillRect(0, top, view.width, 1);
@@ -93,7 +102,7 @@ export function LifeTab() {
       context.fill();
     }
     context.globalAlpha = 1;
-    KINDS.forEach((kind, lane) => drawLabel(context, term("kind", kind), 10, HISTOGRAM_PX + lane * laneHeight(view) + 13, muted));
+    lanes.forEach((kind, lane) => drawLabel(context, term("kind", kind), 10, HISTOGRAM_PX + lane * laneHeight(view) + 13, muted));
   };
   const hit = (px: number, py: number, view: Viewport) => {
     let best: Placed | null = null;
@@ -139,7 +148,7 @@ export function LifeTab() {
                     {item.until ? ` – ${formatDay(item.until)}` : ""}
                     {item.dated ? "" : ` ${t("timeline.undated")}`}
                   </span>
-                  <span>{item.person}</span>
+                  <span>{personName(item.person)}</span>
                 </span>
                 <span class="side">
                   <KindBadge kind={item.kind} />
@@ -158,14 +167,14 @@ function dateOf(item: TimelineItem): string {
   return item.dated ? formatDay(item.at) : formatDate(item.at);
 }
 
-function place(items: readonly TimelineItem[]): Placed[] {
+function place(items: readonly TimelineItem[], lanes: readonly Kind[]): Placed[] {
   return items.map((item) => {
     const start = Date.parse(item.at);
     return {
       item,
       start,
       end: Math.max(start, item.until ? Date.parse(item.until) : start),
-      lane: KINDS.indexOf(item.kind),
+      lane: lanes.indexOf(item.kind),
       spread: (((item.id * 0.618034) % 1) + 1) % 1,
     };
   });
@@ -233,23 +242,31 @@ function drawHistogram(
   data: Timeline,
   view: Viewport,
   x: (time: number, view: Viewport) => number,
-  kinds: string[],
+  kinds: readonly Kind[],
 ): void {
-  const stepMs = { day: DAY_MS, month: DAY_MS * 30.4, year: DAY_MS * 365 }[data.step];
   const total = (counts: Timeline["buckets"][number]["counts"]) => Object.values(counts).reduce((sum, count) => sum + count, 0);
   const highest = Math.max(1, ...data.buckets.map((bucket) => total(bucket.counts)));
   for (const bucket of data.buckets) {
     const start = Date.parse(bucket.start);
     const left = x(start, view);
-    const width = Math.max(2, x(start + stepMs, view) - left - 1);
+    const width = Math.max(2, x(endOfStep(start, data.step), view) - left - 1);
     let bottom = HISTOGRAM_PX - 6;
-    KINDS.forEach((kind, index) => {
+    kinds.forEach((kind) => {
       const height = ((bucket.counts[kind] ?? 0) / highest) * (HISTOGRAM_PX - 14);
       context.globalAlpha = 0.55;
-      context.fillStyle = kinds[index]!;
+      context.fillStyle = colour(`kind-${kind}`);
       context.fillRect(left, bottom - height, width, height);
       bottom -= height;
     });
   }
   context.globalAlpha = 1;
+}
+
+/** When the day, month or year ends that begins at a time. */
+function endOfStep(start: number, step: Timeline["step"]): number {
+  const end = new Date(start);
+  if (step === "day") end.setUTCDate(end.getUTCDate() + 1);
+  else if (step === "month") end.setUTCMonth(end.getUTCMonth() + 1);
+  else end.setUTCFullYear(end.getUTCFullYear() + 1);
+  return end.getTime();
 }

@@ -1,15 +1,16 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { Button, Dialog, Empty, Failure, Field, KindBadge, Loading } from "../components/basic";
 import { Icon } from "../components/icon";
-import { panelRequest } from "../components/thought-panel";
+import { IN_OWN_WORDS, panelRequest } from "../components/thought-panel";
 import { VirtualList } from "../components/virtual-list";
 import { activeUser, get, isAbort, memoryVersion, url } from "../lib/api";
 import { eraseAll, forgetThought, remember } from "../lib/changes";
-import { formatNumber, formatStart, t, term } from "../lib/i18n";
+import { formatNumber, formatStart, personName, t, term } from "../lib/i18n";
 import { href, replaceParams, route } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
-import { type Browse, KINDS, type Thought } from "../lib/types";
+import { topicLabel, useTopics } from "../lib/topics";
+import { type Browse, KINDS, type Thought, type Topic } from "../lib/types";
 
 const PAGE_ROWS = 100;
 const ROW_HEIGHT_PX = 62;
@@ -26,6 +27,7 @@ function query(filters: Filters, after: number): Record<string, string | number>
 export function MemoryView() {
   const { params } = useStore(route);
   const version = useStore(memoryVersion);
+  const topics = useTopics();
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) ?? ""])) as Filters;
   const key = JSON.stringify(filters);
   const [first, setFirst] = useState<Browse | null>(null);
@@ -100,9 +102,10 @@ export function MemoryView() {
           {thought.sentence}
         </span>
         <span class="meta">
-          <span>{thought.person ?? thought.subject}</span>
-          <span>{term("relation", thought.relation)}</span>
+          <span>{personName(thought.person ?? thought.subject)}</span>
+          {thought.relation !== IN_OWN_WORDS && <span>{term("relation", thought.relation)}</span>}
           <span>{formatStart(thought)}</span>
+          {typeof thought.group === "number" && <span>{topicLabel(topics, thought.group)}</span>}
         </span>
         <span class="side">
           <KindBadge kind={thought.kind} />
@@ -135,7 +138,7 @@ export function MemoryView() {
           )}
         </div>
       </div>
-      <FilterBar filters={filters} counts={first} />
+      <FilterBar filters={filters} counts={first} topics={topics} />
       {error ? <Failure error={error} retry={load} /> : null}
       {!first && !error && <Loading />}
       {first && first.total === 0 && (
@@ -180,14 +183,21 @@ export function MemoryView() {
   );
 }
 
-function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | null }) {
+interface FilterBarProps {
+  filters: Filters;
+  counts: Browse | null;
+  topics: Topic[];
+}
+
+function FilterBar({ filters, counts, topics }: FilterBarProps) {
   const set = (name: string) => (event: { currentTarget: { value: string } }) =>
     replaceParams({ [name]: event.currentTarget.value });
   const number = (value: number | undefined) => (value === undefined ? "" : ` (${formatNumber(value)})`);
   const people = counts?.people ?? [];
   const active = FILTERS.some((name) => filters[name]);
+  const [open, setOpen] = useState(false); // on a phone the filters are closed until they are wanted
   return (
-    <div class="filters wide-search" role="search">
+    <div class={`filters wide-search${open ? " open" : ""}`} role="search">
       <div class="search">
         <Icon name="search" />
         <input
@@ -198,6 +208,10 @@ function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | nul
           onInput={set("q")}
         />
       </div>
+      <button type="button" class="button filter-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {t("filter.show")}
+        {active ? " •" : ""}
+      </button>
       <select aria-label={t("filter.kind")} value={filters.kind} onChange={set("kind")}>
         <option value="">{t("filter.allKinds")}</option>
         {KINDS.map((kind) => (
@@ -210,11 +224,22 @@ function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | nul
       <select aria-label={t("filter.person")} value={filters.person} onChange={set("person")}>
         <option value="">{t("filter.allPeople")}</option>
         {filters.person && !people.some((person) => person.name === filters.person) && (
-          <option value={filters.person}>{filters.person}</option>
+          <option value={filters.person}>{personName(filters.person)}</option>
         )}
         {people.map((person) => (
           <option key={person.name} value={person.name}>
-            {person.name} ({formatNumber(person.count)})
+            {personName(person.name)} ({formatNumber(person.count)})
+          </option>
+        ))}
+      </select>
+      <select aria-label={t("filter.topic")} value={filters.group} onChange={set("group")}>
+        <option value="">{t("filter.allTopics")}</option>
+        {filters.group && !topics.some((topic) => String(topic.group) === filters.group) && (
+          <option value={filters.group}>{filters.group}</option>
+        )}
+        {topics.map((topic) => (
+          <option key={topic.group} value={String(topic.group)}>
+            {topic.label || topic.group} ({formatNumber(topic.count)})
           </option>
         ))}
       </select>
@@ -229,18 +254,21 @@ function FilterBar({ filters, counts }: { filters: Filters; counts: Browse | nul
         </option>
         <option value="all">{t("filter.all")}</option>
       </select>
-      <label class="inline-field">
-        {t("filter.since")}
-        <input type="date" value={filters.since} onChange={set("since")} />
-      </label>
-      <label class="inline-field">
-        {t("filter.until")}
-        <input type="date" value={filters.until} onChange={set("until")} />
-      </label>
+      <span class="date-range">
+        <label class="inline-field">
+          {t("filter.since")}
+          <input type="date" value={filters.since} onChange={set("since")} />
+        </label>
+        <label class="inline-field">
+          {t("filter.until")}
+          <input type="date" value={filters.until} onChange={set("until")} />
+        </label>
+      </span>
       <select aria-label={t("filter.sort")} value={filters.sort} onChange={set("sort")}>
         <option value="">{t("filter.newest")}</option>
         <option value="oldest">{t("filter.oldest")}</option>
         <option value="person">{t("filter.byPerson")}</option>
+        <option value="topic">{t("filter.byTopic")}</option>
       </select>
       {active && (
         <Button tone="quiet" icon="close" onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>

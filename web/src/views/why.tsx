@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, Empty, Failure, KindBadge, Loading, Tabs } from "../components/basic";
 import { Icon } from "../components/icon";
 import { isAbort, memoryVersion, post } from "../lib/api";
-import { formatNumber, t, term } from "../lib/i18n";
+import { formatNumber, reasonText, t, term } from "../lib/i18n";
 import { replaceParams, route } from "../lib/router";
 import { useStore } from "../lib/store";
 import type { Candidate, Explained, Understanding } from "../lib/types";
@@ -132,7 +132,7 @@ export function CandidateRow({ candidate, rank, highest, open = false }: RowProp
         <span class="rank">{rank ?? "–"}</span>
         <span class="text">{candidate.text}</span>
         <span class="reason">
-          <KindBadge kind={candidate.kind} /> {candidate.reason}
+          <KindBadge kind={candidate.kind} /> {reasonText(candidate.reason)}
         </span>
         <span class="value number">
           {formatNumber(score.total, 3)}
@@ -177,7 +177,7 @@ function ScoreTable({ candidate }: { candidate: Candidate }) {
         <tbody>
           {parts.map((part) => (
             <tr key={part.name} class={part.contribution ? "" : "zero"}>
-              <th scope="row">{part.name}</th>
+              <th scope="row">{term("part", part.name)}</th>
               <td class="number">{formatNumber(part.value, 3)}</td>
               <td class="number">{formatNumber(part.weight, 3)}</td>
               <td class="number">{formatNumber(part.contribution, 3)}</td>
@@ -197,7 +197,7 @@ function ScoreTable({ candidate }: { candidate: Candidate }) {
           </tr>
           {sum.adjustments.map((adjustment, index) => (
             <tr key={index}>
-              <th scope="row">{adjustment.why}</th>
+              <th scope="row">{reasonText(adjustment.why)}</th>
               <td class="number">{formatNumber(adjustment.before, 3)}</td>
               <td class="number">→</td>
               <td class="number">{formatNumber(adjustment.after, 3)}</td>
@@ -241,7 +241,7 @@ function QueryTab({ result }: { result: Explained }) {
         <dl class="pairs">
           {Object.entries(receipt.ms).map(([stage, ms]) => (
             <>
-              <dt>{stage}</dt>
+              <dt>{term("stage", stage)}</dt>
               <dd class="number">{formatNumber(ms, 1)} ms</dd>
             </>
           ))}
@@ -254,8 +254,8 @@ function QueryTab({ result }: { result: Explained }) {
 function UnderstandingCard({ understanding }: { understanding: Understanding }) {
   const rows: [string, string][] = [
     [t("why.question"), understanding.question],
-    [t("why.tense"), understanding.tense],
-    [t("why.manner"), understanding.manner],
+    [t("why.tense"), term("tense", understanding.tense)],
+    [t("why.manner"), term("manner", understanding.manner)],
     [t("why.names"), [...understanding.names, ...understanding.aliases].join(", ")],
     [t("why.ways"), understanding.ways.join("; ")],
     [t("why.spans"), understanding.spans.map((span) => span.words).join(", ")],

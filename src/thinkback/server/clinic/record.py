@@ -52,12 +52,19 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """The name of a quantity in both languages."""
+
+    en: str
+    zh: str
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """The values of one quantity over time."""
 
     item: str
-    label_en: str
-    label_zh: str
+    label: Label
     unit: str
     points: tuple[Value, ...]
 
@@ -224,8 +231,8 @@ def _series(measured: Sequence[_Measured]) -> tuple[Series, ...]:
     series = []
     for (item, unit), values in by_item.items():
         known = values[0].measurement
-        label_en, label_zh = (known.label_en, known.label_zh) if known else (item, item)
-        series.append(Series(item, label_en, label_zh, unit, tuple(each.value for each in values)))
+        label = Label(known.label_en, known.label_zh) if known else Label(item, item)
+        series.append(Series(item, label, unit, tuple(each.value for each in values)))
     return tuple(series)
 
 

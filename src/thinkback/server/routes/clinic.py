@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import Depends, Path, Query, Request
@@ -19,7 +19,7 @@ from thinkback.language.tokens import count_tokens
 from thinkback.memory import Memory
 from thinkback.recall.memory_chat import reply_from_memory
 from thinkback.schemas import to_json, to_stored_json
-from thinkback.server.clinic.record import NOTICE, ClinicalRecord, Series, build_record
+from thinkback.server.clinic.record import NOTICE, ClinicalRecord, build_record
 from thinkback.server.identity import RequiredScope, get_principal, require_scope
 from thinkback.server.routes.dependencies import (
     CREATE_MEMORY,
@@ -35,6 +35,18 @@ from thinkback.server.routes.requests import After, Limit, Name, Question, Reque
 from thinkback.server.routes.responses import Page, ResponseModel, SummaryResponse, TurnResponse
 from thinkback.types import Message, Recollection, Turn
 from thinkback.validation import MAX_NAME_CHARS
+
+if TYPE_CHECKING:
+    from thinkback.server.clinic.record import RecordRow as RecordRowResponse
+    from thinkback.server.clinic.record import SafetyFact as SafetyFactResponse
+    from thinkback.server.clinic.record import Series as SeriesResponse
+else:
+    from thinkback.schemas import response_model
+    from thinkback.server.clinic.record import RecordRow, SafetyFact, Series
+
+    RecordRowResponse = response_model(RecordRow)
+    SafetyFactResponse = response_model(SafetyFact)
+    SeriesResponse = response_model(Series)
 
 PATIENT_PREFIX = "patient:"
 MAX_PATIENT_CHARS = MAX_NAME_CHARS - len(PATIENT_PREFIX)
@@ -78,52 +90,12 @@ class VisitResponse(ResponseModel):
     summary: SummaryResponse
 
 
-class RowResponse(ResponseModel):
-    category: str
-    item: str
-    result: str
-    at: datetime
-    valid_from: datetime | None
-    valid_to: datetime | None
-    current: bool
-    thought: int | None
-    turn: int
-    quote: str
-
-
-class SafetyFactResponse(ResponseModel):
-    kind: str
-    text: str
-    thought: int
-    at: datetime
-
-
-class PointResponse(ResponseModel):
-    at: datetime
-    values: list[float]
-    text: str
-    turn: int
-    quote: str
-
-
-class LabelResponse(ResponseModel):
-    en: str
-    zh: str
-
-
-class SeriesResponse(ResponseModel):
-    item: str
-    label: LabelResponse
-    unit: str
-    points: list[PointResponse]
-
-
 class RecordResponse(ResponseModel):
     patient: str
     notice: str
-    rows: list[RowResponse]
+    rows: list[RecordRowResponse]
     constraints: list[SafetyFactResponse]
-    medication: list[RowResponse]
+    medication: list[RecordRowResponse]
     findings: list[SeriesResponse]
 
 
@@ -315,16 +287,7 @@ def _record_to_json(memory: Memory, record: ClinicalRecord) -> dict[str, Any]:
         "rows": [to_json(row) for row in record.rows],
         "constraints": [to_json(fact) for fact in record.constraints],
         "medication": [to_json(row) for row in record.medication],
-        "findings": [_series_to_json(series) for series in record.findings],
-    }
-
-
-def _series_to_json(series: Series) -> dict[str, Any]:
-    return {
-        "item": series.item,
-        "label": {"en": series.label_en, "zh": series.label_zh},
-        "unit": series.unit,
-        "points": [to_json(point) for point in series.points],
+        "findings": [to_json(series) for series in record.findings],
     }
 
 

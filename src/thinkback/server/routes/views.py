@@ -1,4 +1,4 @@
-"""`/browse`, `/thoughts/ID/detail`, `/timeline`, `/graph`, `/map`: a whole memory, for the web page."""
+"""Views of a whole memory for the web page: browse, detail of a thought, timeline, graph, topics, map."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from thinkback.server.views.browse import Filter, Sort, State, browse
 from thinkback.server.views.graph import graph
 from thinkback.server.views.snapshot import SpaceSnapshot
 from thinkback.server.views.timeline import Step, timeline
+from thinkback.server.views.topics import topics
 from thinkback.types import Action, Kind, Side, Source, Thought
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ MAX_HISTORY = 200
 
 Words = Annotated[str, Query(max_length=1000, description="Words that must all occur, in any order.")]
 Kinds = Annotated[list[Kind] | None, Query(alias="kind", max_length=5, description="Repeatable.")]
-Person = Annotated[str, Query(max_length=200, description="Any name of the subject or of a value.")]
+Person = Annotated[
+    str, Query(max_length=200, description="Any name of the subject or a value, or in the sentence.")
+]
 Since = Annotated[DateTime | None, Query(description="Valid at this time or later.")]
 Until = Annotated[DateTime | None, Query(description="Valid at this time or earlier.")]
 StateFilter = Annotated[State, Query(description="current, past (retired) or all.")]
@@ -149,12 +152,22 @@ class GraphResponse(ResponseModel):
     total: int
 
 
-class MapGroup(ResponseModel):
+class Topic(ResponseModel):
+    """A group of similar thoughts, labelled with its most telling words."""
+
     group: int
     count: int
+    label: str
+
+
+class TopicsResponse(ResponseModel):
+    items: list[Topic]
+    total: int
+
+
+class MapGroup(Topic):
     x: float
     y: float
-    label: str
 
 
 class MapResponse(ResponseModel):
@@ -219,6 +232,15 @@ async def get_graph(
 ) -> Response:
     """The people and things that thoughts name most often, and the thoughts that join them."""
     return await _view(ctx, lambda _, snapshot: graph(snapshot, state, limit))
+
+
+@router.get("/topics", response_model=TopicsResponse)
+async def list_topics(
+    ctx: ReadAccess,
+    limit: Annotated[int, Query(ge=1, le=MAX_NODES, description="Maximum number of topics.")] = 100,
+) -> Response:
+    """The groups of similar thoughts with their most telling words, largest first."""
+    return await _view(ctx, lambda _, snapshot: topics(snapshot, limit))
 
 
 @router.get("/map", response_model=MapResponse)

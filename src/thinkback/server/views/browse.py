@@ -14,12 +14,12 @@ import numpy.typing as npt
 from thinkback.language.names import normalise_name
 from thinkback.language.tokens import fold_text
 from thinkback.schemas import to_json
-from thinkback.server.views.snapshot import KIND_NUMBERS, Row, SpaceSnapshot
+from thinkback.server.views.snapshot import KIND_NUMBERS, SpaceSnapshot
 from thinkback.types import KINDS, Kind, Thought
 
 MAX_PEOPLE = 200
 State = Literal["current", "past", "all"]
-Sort = Literal["newest", "oldest", "person"]
+Sort = Literal["newest", "oldest", "person", "topic"]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -38,12 +38,13 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class BrowsedThought:
-    """A thought in a list, with the primary name of its subject."""
+    """A thought in a list, with the primary name of its subject; its group if the list is by group."""
 
-    JSON_FIELDS: ClassVar = ("**thought", "person")
+    JSON_FIELDS: ClassVar = ("**thought", "person", "group")
 
     thought: Thought
     person: str
+    group: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ def match(snapshot: SpaceSnapshot, wanted: Filter) -> Matches:
     person = everything
     if wanted.person:
         key = normalise_name(snapshot.aliases.primary_name(wanted.person))
-        person = np.array([key in row.keys for row in snapshot.rows], dtype=np.bool_)
+        named = zip(snapshot.rows, snapshot.mentioned_keys, strict=True)
+        person = np.array([key in row.keys or key in mentioned for row, mentioned in named], dtype=np.bool_)
     state = everything
     if wanted.state != "all":
         state = snapshot.current if wanted.state == "current" else ~snapshot.current
@@ -90,11 +92,12 @@ def match(snapshot: SpaceSnapshot, wanted: Filter) -> Matches:
 def browse(snapshot: SpaceSnapshot, wanted: Filter, sort: Sort, after: int, limit: int) -> dict[str, Any]:
     """One page of the matching thoughts, and how many there would be with other filters."""
     matches = match(snapshot, wanted)
+    by_group = sort == "topic" or wanted.group is not None
     found = np.flatnonzero(matches.all)
     ordered = _sorted(snapshot, found, sort)
     page = ordered[after : after + limit]
     return {
-        "items": [_to_item(snapshot.rows[index]) for index in page],
+        "items": [_to_item(snapshot, index, by_group) for index in page],
         "next": after + limit if len(ordered) > after + limit else None,
         "total": len(ordered),
         "counts": _counts(snapshot, matches),
@@ -102,8 +105,10 @@ def browse(snapshot: SpaceSnapshot, wanted: Filter, sort: Sort, after: int, limi
     }
 
 
-def _to_item(row: Row) -> dict[str, Any]:
-    item: dict[str, Any] = to_json(BrowsedThought(row.thought, row.person))
+def _to_item(snapshot: SpaceSnapshot, index: int, by_group: bool) -> dict[str, Any]:
+    row = snapshot.rows[index]
+    group = snapshot.group_of(row.thought.id) if by_group else None
+    item: dict[str, Any] = to_json(BrowsedThought(row.thought, row.person, group))
     return item
 
 
@@ -112,6 +117,10 @@ def _sorted(snapshot: SpaceSnapshot, found: npt.NDArray[np.intp], sort: Sort) ->
     indexes = [int(index) for index in order]
     if sort == "person":
         indexes.sort(key=lambda index: fold_text(snapshot.rows[index].person))
+    elif sort == "topic":
+        sizes = Counter(snapshot.group_numbers[found].tolist())
+        groups = snapshot.group_numbers
+        indexes.sort(key=lambda index: (-sizes[int(groups[index])], int(groups[index])))
     return indexes
 
 
@@ -128,14 +137,17 @@ def _counts(snapshot: SpaceSnapshot, matches: Matches) -> dict[str, dict[str, in
 
 
 def _people(snapshot: SpaceSnapshot, mask: Mask) -> list[dict[str, Any]]:
-    """The subjects of the matching thoughts, most frequent first."""
+    """The people of the matching thoughts, as subjects or named in a sentence, most frequent first."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for index in np.flatnonzero(mask):
-        name = snapshot.rows[index].person
-        key = normalise_name(name)
-        names.setdefault(key, name)
-        counts[key] += 1
+        mentioned = (name for name, is_person in snapshot.mentions[index] if is_person)
+        found: dict[str, str] = {}
+        for name in (snapshot.rows[index].person, *map(snapshot.aliases.primary_name, mentioned)):
+            found.setdefault(normalise_name(name), name)
+        for key, name in found.items():
+            names.setdefault(key, name)
+            counts[key] += 1
     return [
         {"name": names[key], "count": count, "aliases": list(snapshot.aliases.names_of(names[key])[1:])}
         for key, count in counts.most_common(MAX_PEOPLE)

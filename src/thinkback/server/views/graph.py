@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from thinkback.language.names import USER, normalise_name
-from thinkback.language.tokens import STOP_WORDS
+from thinkback.language.proper_names import NameMention
 from thinkback.server.views.browse import State
 from thinkback.server.views.snapshot import MAX_NAME_CHARS, Row, SpaceSnapshot
 from thinkback.types import INSTRUCTION, SAID
 
 MAX_EDGES = 5000
-_NAME = re.compile(r"\b[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*\b")
+MAX_JOINED_NAMES = 4  # of one sentence; more are a list rather than a connection
 
 
 @dataclass
@@ -29,11 +29,11 @@ class _Node:
 def graph(snapshot: SpaceSnapshot, state: State, limit: int) -> dict[str, Any]:
     """The `limit` nodes with most thoughts, and the edges between them."""
     nodes: dict[str, _Node] = {}
-    for row in snapshot.rows:
+    for row, mentions in zip(snapshot.rows, snapshot.mentions, strict=True):
         if state != "all" and row.thought.current != (state == "current"):
             continue
         if row.thought.relation != INSTRUCTION:
-            _add(nodes, snapshot, row)
+            _add(nodes, snapshot, row, mentions)
     largest = Counter({key: node.thoughts for key, node in nodes.items()}).most_common(limit)
     kept = {key: number for number, (key, _) in enumerate(largest)}
     edges = [
@@ -55,33 +55,31 @@ def graph(snapshot: SpaceSnapshot, state: State, limit: int) -> dict[str, Any]:
     }
 
 
-def _add(nodes: dict[str, _Node], snapshot: SpaceSnapshot, row: Row) -> None:
+def _add(nodes: dict[str, _Node], snapshot: SpaceSnapshot, row: Row, mentions: Sequence[NameMention]) -> None:
     thought = row.thought
     subject = normalise_name(row.person)
     node = nodes.setdefault(subject, _Node(row.person))
     node.thoughts += 1
-    relation = "" if thought.relation == SAID else thought.relation
-    for name in dict.fromkeys(_names(row)):
+    if thought.relation == SAID:
+        relation, named = "", list(mentions)
+    else:
+        is_person = thought.kind == "relationship"
+        values = (value for value in thought.objects if len(value) <= MAX_NAME_CHARS)
+        relation, named = thought.relation, [NameMention(value, is_person) for value in values]
+    keys: list[str] = []
+    for name, is_person in named:
         primary = snapshot.aliases.primary_name(name)
         key = normalise_name(primary)
-        if not key or key == subject:
+        if not key or key == subject or key in keys:
             continue
+        keys.append(key)
         other = nodes.setdefault(key, _Node(primary))
         other.thoughts += 1
-        other.is_person = other.is_person or thought.kind == "relationship"
+        other.is_person = other.is_person or is_person
         node.edges.append((key, relation, row))
-
-
-def _names(row: Row) -> Iterator[str]:
-    """The values of a triple; of a sentence kept as said, the names within it."""
-    thought = row.thought
-    if thought.relation != SAID:
-        yield from (value for value in thought.objects if len(value) <= MAX_NAME_CHARS)
-        return
-    for found in _NAME.finditer(thought.sentence):
-        word = found.group()
-        if found.start() and word.lower() not in STOP_WORDS and len(word) <= MAX_NAME_CHARS:
-            yield word
+    if thought.relation == SAID and len(keys) <= MAX_JOINED_NAMES:
+        for one, other_key in combinations(keys, 2):
+            nodes[one].edges.append((other_key, "", row))
 
 
 def _to_node(snapshot: SpaceSnapshot, number: int, key: str, node: _Node) -> dict[str, Any]:

@@ -7,19 +7,18 @@ Exact t-SNE compares all pairs of points, which takes minutes for 10,000. So t-S
 
 from __future__ import annotations
 
-import re
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from thinkback.language.tokens import STOP_WORDS, fold_text
 from thinkback.memory import Memory
 from thinkback.server.views.snapshot import KIND_NUMBERS, SpaceSnapshot
+from thinkback.server.views.topics import label_groups
 from thinkback.types import KINDS, SpaceKey, VersionStamp
 
 MAX_LANDMARKS = 500
@@ -30,10 +29,8 @@ NEAREST_LANDMARKS = 6
 SEED = 20231114
 MIN_TSNE_POINTS = 12  # fewer are placed by PCA
 MAX_CACHED_MAPS = 32
-LABEL_WORDS = 3
 
 Matrix = npt.NDArray[np.float32]
-_WORD = re.compile(r"[^\W\d_]{3,}|[一-鿿]{2,4}")
 
 
 class MapCache:
@@ -206,19 +203,16 @@ def _groups(points: list[list[Any]], sentences: list[str]) -> list[dict[str, Any
     members: dict[int, list[int]] = {}
     for index, point in enumerate(points):
         members.setdefault(point[3], []).append(index)
-    words = [set(_WORD.findall(fold_text(sentence))) - STOP_WORDS for sentence in sentences]
-    overall = Counter(word for found in words for word in found)
+    labels = label_groups({group: [sentences[index] for index in of] for group, of in members.items()})
     groups = []
     for group, indexes in sorted(members.items(), key=lambda item: -len(item[1])):
-        counts = Counter(word for index in indexes for word in words[index])
-        telling = sorted(counts, key=lambda word: (-(counts[word] ** 2) / overall[word], word))[:LABEL_WORDS]
         groups.append(
             {
                 "group": group,
                 "count": len(indexes),
                 "x": round(sum(points[index][1] for index in indexes) / len(indexes), 4),
                 "y": round(sum(points[index][2] for index in indexes) / len(indexes), 4),
-                "label": ", ".join(telling),
+                "label": labels[group],
             }
         )
     return groups

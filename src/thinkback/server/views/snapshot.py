@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thinkback.language.names import normalise_name
+from thinkback.language.proper_names import NameMention, find_proper_names
 from thinkback.language.tokens import fold_text
 from thinkback.memory import Memory
 from thinkback.think.aliases import Aliases
@@ -72,6 +73,23 @@ class SpaceSnapshot:
     @cached_property
     def positions(self) -> IndexedPositions:
         return self.read_positions()
+
+    @cached_property
+    def mentions(self) -> tuple[tuple[NameMention, ...], ...]:
+        """For each row that keeps a sentence as it was said: the names in it."""
+        said = [index for index, row in enumerate(self.rows) if row.thought.relation == SAID]
+        found = find_proper_names([self.rows[index].thought.sentence for index in said])
+        by_index = dict(zip(said, found, strict=True))
+        return tuple(by_index.get(index, ()) for index in range(len(self.rows)))
+
+    @cached_property
+    def mentioned_keys(self) -> tuple[frozenset[str], ...]:
+        """The normalised names of `mentions`."""
+        names = self.aliases
+        return tuple(
+            frozenset(normalise_name(names.primary_name(mention.name)) for mention in row)
+            for row in self.mentions
+        )
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int8]:

@@ -54,12 +54,7 @@ class RoleNames:
 
 
 def consult(
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--patients", metavar="DIR", help="Folder of records (YAML files). Default: the built-in ones."
-        ),
-    ] = None,
+    folder: options.PatientsFolderOption = None,
     scheme: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,13 +73,8 @@ def consult(
         Role | None,
         typer.Option("--as", help="Play this role yourself, with one patient and one memory system."),
     ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="ID", help="Only this patient: p01, or p01.zh; may be repeated."),
-    ] = None,
-    lang: Annotated[
-        Literal["en", "zh"] | None, typer.Option("--lang", help="Only records in this language.")
-    ] = None,
+    only: options.PatientIdsOption = None,
+    lang: options.PatientLanguageOption = None,
     limit: options.LimitOption = None,
     rounds: Annotated[
         int | None,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 
 FilesArgument = Annotated[
     list[Path], typer.Argument(metavar="FILE", help="JSON lines files, plain or gzipped, or folders of them.")
+]
+PatientsFolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--patients", metavar="DIR", help="Folder of records (YAML files). Default: the built-in ones."
+    ),
+]
+PatientIdsOption = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="ID", help="Only this patient: p01, or p01.zh; may be repeated."),
+]
+PatientLanguageOption = Annotated[
+    Literal["en", "zh"] | None, typer.Option("--lang", help="Only records in this language.")
 ]
 LimitOption = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number.")]
 SeedOption = Annotated[

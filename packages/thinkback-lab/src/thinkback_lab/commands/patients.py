@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -21,19 +20,9 @@ def patients(
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="Address of the server.")
     ] = "http://127.0.0.1:8765",
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--patients", metavar="DIR", help="Folder of records (YAML files). Default: the built-in ones."
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="ID", help="Only this patient: p01, or p01.zh; may be repeated."),
-    ] = None,
-    lang: Annotated[
-        Literal["en", "zh"] | None, typer.Option("--lang", help="Only records in this language.")
-    ] = None,
+    folder: options.PatientsFolderOption = None,
+    only: options.PatientIdsOption = None,
+    lang: options.PatientLanguageOption = None,
     limit: options.LimitOption = None,
     as_json: options.JsonOption = False,
 ) -> None:

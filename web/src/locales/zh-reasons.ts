@@ -1,0 +1,43 @@
+/** Reasons as the server writes them (English sentences with values) and their Chinese wording. */
+export const zhReasons: readonly (readonly [RegExp, string])[] = [
+  // changes of the journal
+  [/^new: turn (\d+)$/, "第 $1 轮新说的"],
+  [/^turn (\d+) replaces (.+)$/, "第 $1 轮取代了 $2"],
+  [/^turn (\d+) says thought:(\d+) again, which holds instead$/, "第 $1 轮重申想法 $2，以它为准"],
+  [/^turn (\d+) says it again$/, "第 $1 轮再次提到"],
+  [/^turn (\d+) says it is over$/, "第 $1 轮说已经结束"],
+  [/^turn (\d+) asks to forget it$/, "第 $1 轮要求忘记"],
+  [/^turn:(\d+) asks to forget (.+)$/, "第 $1 轮要求忘记 $2"],
+  [/^turn:(\d+) corrects (.+) to (.+)$/, "第 $1 轮把 $2 纠正为 $3"],
+  [/^turn:(\d+) asks for it from now on$/, "第 $1 轮要求今后照此办理"],
+  [/^turn:(\d+) asks for another (.+) from now on$/, "第 $1 轮要求今后改变 $2"],
+  [/^said twice$/, "说了两次"],
+  [/^the same relation of the same one: (.+)$/, "同一主体的同一关系：$1"],
+  [/^undoes action (\d+)$/, "撤销操作 $1"],
+  // candidates of a query
+  [/^matters: /, "相关："],
+  [/^near: /, "接近："],
+  [/^too far: /, "相差太远："],
+  [/^beyond the (\d+) asked for: /, "超出所要的 $1 条："],
+  [/\(meaning (-?[\d.]+), words (-?[\d.]+)\)/, "（含义 $1，词语 $2）"],
+  [/; group (\d+), query in (\d+)/, "；分组 $1，问题在分组 $2"],
+  [/; group (\d+)/, "；分组 $1"],
+  [/, the whole space searched/, "，搜索了全部"],
+  [/, (\d+) groups probed/, "，搜索了 $1 个分组"],
+  [/; said by user in turn:(\d+)/, "；用户在第 $1 轮所说"],
+  [/; said by (.+) in turn:(\d+)/, "；$1 在第 $2 轮所说"],
+  [/; raw turn of ([\d-]+)/, "；$1 的原始轮次"],
+  [/; without a source/, "；没有来源"],
+  // constraints and contradictions of an answer
+  [/^the message mentions '(.+)'$/, "消息提到“$1”"],
+  [/^the message is about (.+)$/, "消息涉及 $1"],
+  [/^'(.+)' is against an? (.+)$/, "“$1”与已知的限制（$2）相冲突"],
+  // adjustments of a score
+  [/of the kind asked for/, "属于所问的类型"],
+  [/of another kind than asked for/, "不属于所问的类型"],
+  [/has the form of an answer/, "形式像是回答"],
+  [/^shares nothing to search by$/, "与问题没有共同之处"],
+  [/^as turn:(\d+)$/, "与第 $1 轮相同"],
+  [/^stands for turn:(\d+)$/, "代表第 $1 轮"],
+  [/^newer than thought:(\d+)$/, "比想法 $1 更新"],
+];
