@@ -11,7 +11,11 @@ import pytest
 
 from thinkback.bulk.cluster import import_ray
 
-OBJECT_STORE_BYTES = 100 << 20  # of one node
+_NODE_OPTIONS: dict[str, Any] = {
+    "num_cpus": 1,
+    "object_store_memory": 100 << 20,
+    "node_ip_address": "127.0.0.1",
+}
 requires_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="needs ray: pip install 'thinkback[ray]'"
 )
@@ -24,12 +28,14 @@ class TwoNodes:
         import_ray(loopback=True)  # sets the environment of the nodes
         from ray.cluster_utils import Cluster
 
-        options = {"num_cpus": 1, "object_store_memory": OBJECT_STORE_BYTES}
-        head = {**options, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+        head = {**_NODE_OPTIONS, "include_dashboard": False}
         self._cluster: Any = Cluster(initialize_head=True, head_node_args=head)
-        self._second: Any = self._cluster.add_node(**options, node_ip_address="127.0.0.1")
-        self._cluster.wait_for_nodes()
         self.address: str = self._cluster.address
+        self.add_second()
+
+    def add_second(self) -> None:
+        self._second = self._cluster.add_node(**_NODE_OPTIONS)
+        self._cluster.wait_for_nodes()
 
     def kill_second(self) -> None:
         """Kill all processes of the second node, as a power failure would."""

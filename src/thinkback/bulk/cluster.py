@@ -131,9 +131,7 @@ def _run(version: str, function: Callable[..., Any], arguments: Sequence[Any]) -
 
     node = socket.gethostname()
     if version != __version__:
-        return TaskFailure(
-            f"node {node} has thinkback {__version__}: install {version} there"
-        )
+        return TaskFailure(f"node {node} has thinkback {__version__}: install {version} there")
     try:
         return function(*arguments)
     except ThinkbackError as error:
@@ -152,8 +150,9 @@ def _parse_address(address: str) -> tuple[str, int]:
 def import_ray(*, loopback: bool) -> Any:
     """Import Ray, which reads these variables when it is imported and passes them to its processes."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing leaves the machine
-    # Ray prints what it logs about dead nodes to standard output, where results go: skip all such lines.
+    # Ray prints messages about dead nodes to standard output, where results go, and to standard error.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     if loopback:
         # Despite its name the only setting that keeps Ray's servers on 127.0.0.1: by default they listen on
         # all interfaces, and 127.0.0.1 is replaced by the address of the machine.
