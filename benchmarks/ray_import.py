@@ -78,31 +78,33 @@ class Killer:
             self._thread.join()
 
 
-def timed(work: Callable[[], int]) -> tuple[int, float]:
-    started = time.perf_counter()
-    return work(), time.perf_counter() - started
+def timed(work: Callable[[], int]) -> tuple[int, float, float]:
+    """The number of turns, the seconds, and the seconds of CPU of this process."""
+    started, cpu_started = time.perf_counter(), time.process_time()
+    count = work()
+    return count, time.perf_counter() - started, time.process_time() - cpu_started
 
 
-def import_on_cluster(url: str, lines: list[str], kill_at: int) -> tuple[int, float, int]:
+def import_on_cluster(url: str, lines: list[str], kill_at: int) -> tuple[int, float, float, int]:
     settings = Settings(db=url, embedder=EMBEDDER)
     with two_nodes() as nodes, Cluster(nodes.address) as cluster, open_memory(url) as memory:
         killer = Killer(nodes, kill_at)
         encoder = ClusterEncoder(cluster, settings, embedder=EMBEDDER, name=memory.embedder.name)
-        count, seconds = timed(
+        figures = timed(
             lambda: memory.import_users({USER: lines}, encoder=encoder, repeatable=True, progress=killer)
         )
         killer.join()
         print(f"  cores at the end: {cluster.capacity()}")
-        return count, seconds, killer.killed_at
+        return *figures, killer.killed_at
 
 
-def think_on_cluster(url: str, kill_at: int) -> tuple[int, float, int]:
+def think_on_cluster(url: str, kill_at: int) -> tuple[int, float, float, int]:
     settings = replace(Settings(db=url, embedder=EMBEDDER), llm="none", think="extractive")
     with two_nodes() as nodes, Cluster(nodes.address) as cluster:
         killer = Killer(nodes, kill_at)
-        count, seconds = timed(lambda: think_users(cluster, settings, progress=killer).turns)
+        figures = timed(lambda: think_users(cluster, settings, progress=killer).turns)
         killer.join()
-        return count, seconds, killer.killed_at
+        return *figures, killer.killed_at
 
 
 def table_digests(url: str) -> dict[str, tuple[int, str]]:
@@ -126,9 +128,13 @@ def thoughts_of(url: str) -> list[tuple[object, ...]]:
         ]
 
 
-def report(name: str, count: int, seconds: float, killed_at: int | None = None) -> None:
+def report(name: str, count: int, seconds: float, cpu_seconds: float, killed_at: int | None = None) -> None:
     killed = "" if killed_at is None else f", one node killed after {killed_at:,}"
-    print(f"{name}: {count:,} turns in {seconds:.1f} s, {count / seconds:,.0f} turns/s{killed}", flush=True)
+    print(
+        f"{name}: {count:,} turns in {seconds:.1f} s, {count / seconds:,.0f} turns/s, "
+        f"{cpu_seconds / count * 1000:.2f} ms of CPU a turn in this process{killed}",
+        flush=True,
+    )
 
 
 def compare_import(server: PostgresServer, turns: int) -> bool:

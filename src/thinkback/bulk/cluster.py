@@ -150,9 +150,8 @@ def _parse_address(address: str) -> tuple[str, int]:
 def import_ray(*, loopback: bool) -> Any:
     """Import Ray, which reads these variables when it is imported and passes them to its processes."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing leaves the machine
-    # Ray prints messages about dead nodes to standard output, where results go, and to standard error.
+    # Ray prints messages about dead nodes to standard output, where results go: skip them.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     if loopback:
         # Despite its name the only setting that keeps Ray's servers on 127.0.0.1: by default they listen on
         # all interfaces, and 127.0.0.1 is replaced by the address of the machine.

@@ -200,7 +200,6 @@ def test_missing_ray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         "RAY_AUTH_TOKEN",
         "RAY_USAGE_STATS_ENABLED",
         "RAY_DEDUP_LOGS_SKIP_REGEX",
-        "RAY_BACKEND_LOG_LEVEL",
     ):
         monkeypatch.setenv(name, "disabled")  # restored afterwards
     monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
