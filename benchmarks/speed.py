@@ -67,6 +67,9 @@ class VerbatimReader:
     max_turns = 8
     needs_related = False
 
+    def prepare(self) -> None:
+        pass
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         return [
             ProposedChange(

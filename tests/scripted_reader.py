@@ -38,6 +38,9 @@ class ScriptedReader:
     name: str = "scripted"
     requests: list[ReadRequest] = field(default_factory=list)
 
+    def prepare(self) -> None:
+        pass
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         self.requests.append(request)
         changes: list[ProposedChange] = []

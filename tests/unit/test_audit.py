@@ -33,6 +33,9 @@ class Gullible:
     max_turns = 8
     needs_related = False
 
+    def prepare(self) -> None:
+        pass
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         return [
             add(text, fact(text, f"The {speaker} said {text}", about=speaker, relation="said"), turn=turn.id)

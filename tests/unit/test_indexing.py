@@ -39,6 +39,9 @@ class Verbatim:
     max_turns = 16
     needs_related = False
 
+    def prepare(self) -> None:
+        pass
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         return [
             add(

@@ -106,7 +106,7 @@ class LocalLLM:
                 raise BadReply(
                     f"The model {self.name!r} was cut off at {max_tokens} tokens. Raise max_tokens."
                 )
-            text = extract_json(text, schema)
+            text = extract_json(text, schema, drop_invalid_items=True)
         else:
             text = "".join(end_well([text], lambda: choice.get("finish_reason") == "length"))
         return _make_reply(text, response.get("usage"))

@@ -149,7 +149,7 @@ class OpenAILLM:
         retry_messages = [*messages, Message("assistant", reply.text[:2000]), Message("user", correction)]
         second = self._request_reply(replace(request, messages=retry_messages))
         return Reply(
-            extract_json(second.text, schema),
+            extract_json(second.text, schema, drop_invalid_items=True),
             reply.prompt_tokens + second.prompt_tokens,
             reply.completion_tokens + second.completion_tokens,
             calls=2,

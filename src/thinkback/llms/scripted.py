@@ -57,7 +57,7 @@ class ScriptedLLM:
     ) -> Reply:
         text = self._reply_text(messages)
         if schema is not None:
-            text = extract_json(text, schema)
+            text = extract_json(text, schema, drop_invalid_items=True)
         return _make_reply(messages, text)
 
     def stream(

@@ -132,6 +132,25 @@ def _find_member_error(
     return None
 
 
+def _without_invalid_items(value: Any, schema: Mapping[str, Any]) -> Any:
+    """A copy of a reply in which the lists directly below it hold no invalid objects.
+
+    A list that holds no valid one stays as it is: the reply is not taken for an empty one.
+    """
+    if not isinstance(value, dict):
+        return value
+
+    def keeps(item: Any, part: Mapping[str, Any]) -> bool:
+        return not isinstance(item, dict) or _find_error(item, part, schema, "", 0) is None
+
+    copy = dict(value)
+    for name, part in schema.get("properties", {}).items():
+        items = part.get("items")
+        if isinstance(copy.get(name), list) and isinstance(items, Mapping):
+            copy[name] = [item for item in copy[name] if keeps(item, items)] or copy[name]
+    return copy
+
+
 def _resolve_ref(ref: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
     part: Any = root
     for step in filter(None, ref.removeprefix("#").split("/")):
@@ -144,8 +163,11 @@ REASONING_RE = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 CODE_FENCE_RE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
-def extract_json(text: str, schema: Mapping[str, Any]) -> str:
+def extract_json(text: str, schema: Mapping[str, Any], *, drop_invalid_items: bool = False) -> str:
     """The first JSON value in the text that satisfies the schema, as written there.
+
+    With `drop_invalid_items`, objects in a list of the reply that violate the schema are left out, so that
+    the others can be used.
 
     Raises:
         BadReply: There is none. `OpenAILLM` sends the message of this error to the model when it retries.
@@ -155,6 +177,10 @@ def extract_json(text: str, schema: Mapping[str, Any]) -> str:
         error = find_schema_error(value, schema)
         if error is None:
             return json_text
+        if drop_invalid_items:
+            rest = _without_invalid_items(value, schema)
+            if find_schema_error(rest, schema) is None:
+                return json.dumps(rest, ensure_ascii=False)
         first_error = first_error or error
     if first_error is None:
         raise BadReply(

@@ -31,7 +31,8 @@ from thinkback.types import INSTRUCTION, SAID, Action, Recollection, Thought, Tu
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
-_MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one
+_MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
+_MAX_TURNS_OF_A_RARE_TERM = 3
 _PREFIXED_ANSWER = re.compile(r"\A(?:Asked: .*? Answered: |问：.*? 答：)", re.DOTALL)
 _TRAILING = re.compile(r"[\s.,;:!。，；：！]+\Z")
 
@@ -218,6 +219,8 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
 
 def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The sentences that answer the question, best first."""
+    if load_patterns("about_me").search(question):
+        return _without_repetitions(sorted(statements, key=lambda each: -each.said_in))[:MAX_LISTED]
     about_past = load_patterns("past").search(question) is not None
     matching = [
         (sentence.score * (0.5 + 0.5 * match), sentence)
@@ -245,9 +248,17 @@ def _newer_denial(sentence: ScoredSentence, statements: Sequence[ScoredSentence]
         for other in statements
         if other.said_in > sentence.said_in
         and load_patterns("denies").search(other.text)
-        and len(other.terms & sentence.terms) >= _MIN_SHARED_TERMS
+        and (
+            len(other.terms & sentence.terms) >= _MIN_SHARED_TERMS
+            or any(_is_rare(term, statements) for term in other.terms & sentence.terms)
+        )
     ]
     return max(later, key=lambda other: other.said_in, default=None)
+
+
+def _is_rare(term: str, statements: Sequence[ScoredSentence]) -> bool:
+    """Whether a term is in few of the recalled messages, as a name is."""
+    return len({each.said_in for each in statements if term in each.terms}) <= _MAX_TURNS_OF_A_RARE_TERM
 
 
 def _without_repetitions(sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from difflib import SequenceMatcher
 from typing import Literal
@@ -61,6 +61,7 @@ _LOOK_BACK_TURNS = 8  # turns of the session among which the previous one is sea
 _CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
 _MAX_GAP = timedelta(days=1)  # "that" does not mean what was said longer ago
 _PAGE_ROWS = 500
+_MAX_RETRIES = 3  # of a command after a concurrent change
 _MIN_NAME_SIMILARITY = 0.6  # of a name and its corrected spelling
 _DAY_OF_MONTH = re.compile(r"\bthe \d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,:/]*(?<![.,:/])")
@@ -99,7 +100,7 @@ class CommandRunner:
         for command in commands:
             # The space may change at the same time, or the embedder may be down: the reader comes later.
             with _log_failure(f"command {command.kind} of {turn.ref}"):
-                action = self._run_command(space, turn, command)
+                action = self._run_until_settled(space, turn, command)
                 if action is not None:
                     actions.append(action)
             if any(turn.id in action.hides for action in actions):
@@ -108,6 +109,13 @@ class CommandRunner:
 
     def _was_run(self, space: str, turn: Turn) -> bool:
         return any(action.actor == USER_ACTOR for action in self._store.journal(space, turn=turn.id))
+
+    def _run_until_settled(self, space: str, turn: Turn, command: Command) -> Action | None:
+        """Carry out a command, again if thinking changed the space at the same time."""
+        for _ in range(_MAX_RETRIES):
+            with suppress(Conflict):
+                return self._run_command(space, turn, command)
+        return self._run_command(space, turn, command)
 
     def _run_command(self, space: str, turn: Turn, command: Command) -> Action | None:
         if command.kind == "forget_topic":

@@ -104,6 +104,14 @@ class TurnReader(Protocol):
         """Whether it uses `ReadRequest.related` and `names`; otherwise they are not searched for."""
         ...
 
+    def prepare(self) -> None:
+        """Load what reading needs. Called before a turn is claimed, so that claims are short.
+
+        A process that ends while it holds a claim counts as a failed attempt of the turn; one that ends
+        while it loads a model must not.
+        """
+        ...
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose the changes of the turns, in order; an empty list is a normal result.
 

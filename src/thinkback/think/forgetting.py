@@ -65,8 +65,9 @@ class RemainderKeeper:
     def keep(
         self, space: str, turn: Turn, is_about: Callable[[str], bool], forgotten: Collection[int] = ()
     ) -> None:
-        """Keep the statements of a turn that are not about the topic, and count the turn as thought about.
+        """Keep the statements of a turn that are not about the topic.
 
+        A pending turn stays pending: it is thought about if the request is undone, not while it is hidden.
         Of a turn that was thought about before, only those are kept from which nothing was drawn, or only the
         `forgotten` thoughts: newer turns may have changed the others.
 
@@ -99,7 +100,6 @@ class RemainderKeeper:
             actor=reader.name,
             operations=tuple(_said_at(operation, turn.at) for operation in planned.operations),
             cause=turn.id,
-            completes_cause=is_new,
         )
         entries, epoch = self._indexer.entries_for_plan(space, plan)
         self._store.apply(space, plan, entries, self._clock(), epoch)

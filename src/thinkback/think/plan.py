@@ -37,11 +37,16 @@ class PlannedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceState:
-    """What planning needs to know about a space: who is who, and how to look up thoughts."""
+    """What planning needs to know about a space: who is who, and how to look up thoughts.
+
+    `drawn_from` gives the current thoughts that were drawn from a turn before: it is read again if it was
+    hidden by a request to forget and the request was undone.
+    """
 
     aliases: Aliases
     find: FindThoughts
     get: Callable[[Sequence[int]], Sequence[Thought]]
+    drawn_from: Callable[[int], Sequence[Thought]] = lambda turn: ()
 
 
 def plan_turn(
@@ -87,8 +92,9 @@ def _plan_change(
     turn, draft = change.turn, change.draft
     ended_at = draft.valid_from or change.ended_at or turn.at
     retire = tuple(thought.id for thought in targets)
-    # Sentences kept as said are not compared: a repetition of a whole sentence is rare.
-    known = () if draft.relation == SAID else state.find(draft.subject, draft.relation)
+    # Sentences kept as said are compared within their turn only: it is rare that one is said twice.
+    is_said = draft.relation == SAID
+    known = state.drawn_from(turn.id) if is_said else state.find(draft.subject, draft.relation)
     held = (thought for thought in known if thought.id not in retired)
     duplicate = next((thought for thought in held if _same_fact(thought, draft)), None)
     if duplicate is None or duplicate in targets:

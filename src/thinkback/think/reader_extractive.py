@@ -34,6 +34,15 @@ MAX_ANSWER_CHARS_ZH = 14
 
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
+_EXAMPLE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+EXAMPLE_REQUEST = ReadRequest(
+    turns=tuple(
+        Turn(id=number, query=query, at=_EXAMPLE_TIME, recorded_at=_EXAMPLE_TIME)
+        for number, query in enumerate(("I moved to Lyon last week.", "我上周搬到了里昂。"), start=1)
+    )
+)
+"""Reading it loads everything that reading needs."""
+
 
 class ExtractiveReader:
     """Reads turns with the trained sentence classifier; deterministic.
@@ -66,6 +75,10 @@ class ExtractiveReader:
     @property
     def _sentence_model(self) -> SentenceModel:
         return self._model or SentenceModel.shipped()
+
+    def prepare(self) -> None:
+        """Load the classifier and the encoder by reading an example."""
+        self.read(EXAMPLE_REQUEST)
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose one `add` for each kept sentence of the user's messages, in order."""

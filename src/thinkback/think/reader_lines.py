@@ -68,6 +68,10 @@ class LineReader:
         version = load_prompt("thinkback.think", "read_lines").version
         return f"{self.llm.name} lines@{version}{' verified' if self.verify else ''}"
 
+    def prepare(self) -> None:
+        """Load the prompt. A model is loaded by its first call."""
+        load_prompt("thinkback.think", "read_lines")
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Read the message of the turn, a long one in parts.
 

@@ -47,6 +47,10 @@ class LLMReader:
     def name(self) -> str:
         return f"{self.llm.name} read@{load_prompt('thinkback.think', 'read').version}"
 
+    def prepare(self) -> None:
+        """Load the prompt. A model is loaded by its first call."""
+        load_prompt("thinkback.think", "read")
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Ask the model for the changes of all turns.
 

@@ -9,7 +9,7 @@ from thinkback.protocols import LLM, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
 from thinkback.think.organise import LLMConsolidator
-from thinkback.think.reader_extractive import ExtractiveReader
+from thinkback.think.reader_extractive import EXAMPLE_REQUEST, ExtractiveReader
 from thinkback.think.reader_lines import GrammarLLM, LineReader
 from thinkback.think.reader_llm import LLMReader
 from thinkback.think.reader_rules import RuleReader
@@ -39,6 +39,10 @@ class WithoutModelReader:
     @property
     def max_turns(self) -> int:
         return min(self._rules.max_turns, self._sentences.max_turns)
+
+    def prepare(self) -> None:
+        """Load the classifier, the encoder and the word lists by reading an example."""
+        self.read(EXAMPLE_REQUEST)
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose the triples first (they may refer to each other by position), then the sentences."""
@@ -76,6 +80,11 @@ class TunedModelReader:
     @property
     def name(self) -> str:
         return f"{self._lines.name} + {self._without_model.name}"
+
+    def prepare(self) -> None:
+        """Load what both need."""
+        self._lines.prepare()
+        self._without_model.prepare()
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose what needs no model first: its changes may refer to each other by position."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Generic, Protocol, TypeVar
 
 from thinkback.errors import (
@@ -34,7 +34,7 @@ from thinkback.think.guard import AcceptedChange, Guard
 from thinkback.think.leases import LEASE_SECONDS, LeaseKeeper
 from thinkback.think.plan import SpaceState, plan_turn
 from thinkback.think.similarity import SentenceSimilarity
-from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
+from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Thought, Turn, Usage
 from thinkback.usage import Stopwatch, count_usage
 
 TIME_LIMIT_SECONDS = 240.0  # for reading the turns of one claim
@@ -80,6 +80,7 @@ class Thinker:
         self._commands = commands
         self._clock = clock
         self._leases = LeaseKeeper(store, clock)
+        self._reader_is_prepared = False
 
     def think_pending(
         self,
@@ -108,6 +109,9 @@ class Thinker:
                 self._indexer.index_pending(space)
             if pending:
                 self._indexer.view(space)  # raises EmbedderMismatch before a turn is claimed
+                if not self._reader_is_prepared:
+                    self._reader.prepare()
+                    self._reader_is_prepared = True
             while (limit is None or run.turns + run.failed < limit) and not stopping():
                 left = self._reader.max_turns if limit is None else limit - run.turns - run.failed
                 claimed = self._store.claim(
@@ -274,7 +278,12 @@ class Thinker:
             aliases=Aliases.from_thoughts(self._store.thoughts(space, kind="relationship")),
             find=request.find,
             get=lambda ids: self._store.thoughts(space, ids=sorted(ids), current=False),
+            drawn_from=cache(lambda turn: self._drawn_from(space, turn)),
         )
+
+    def _drawn_from(self, space: str, turn: int) -> list[Thought]:
+        drawn = {thought.id for action in self._store.journal(space, turn=turn) for thought in action.after}
+        return self._store.thoughts(space, ids=sorted(drawn)) if drawn else []
 
     def _release_failed(
         self,

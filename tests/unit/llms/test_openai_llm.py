@@ -271,6 +271,19 @@ def test_invalid_json_is_requested_once_more_and_counted(upstream: FakeOpenAI, l
         llm.complete(ASK, schema=SCHEMA)
 
 
+def test_second_invalid_reply_is_used_without_its_malformed_elements(
+    upstream: FakeOpenAI, llm: OpenAILLM
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"towns": {"type": "array", "items": SCHEMA}},
+        "required": ["towns"],
+    }
+    upstream.reply = lambda body: '{"towns": [{"city": "Paris"}, {"town": "Lyon"}]}'
+    reply = llm.complete(ASK, schema=schema)
+    assert (reply.text, reply.calls) == ('{"towns": [{"city": "Paris"}]}', 2)
+
+
 def test_json_truncated_at_max_tokens_is_a_bad_reply(upstream: FakeOpenAI, llm: OpenAILLM) -> None:
     upstream.finish = "length"
     assert llm.complete(ASK).text

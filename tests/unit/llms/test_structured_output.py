@@ -113,3 +113,20 @@ def test_schema_is_appended_to_the_last_message() -> None:
     assert system == Message("system", "be brief")
     assert user.content.startswith("who?")
     assert json.dumps(OBJECT, separators=(",", ":")) in user.content
+
+
+def test_invalid_objects_of_a_list_can_be_dropped() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"changes": {"type": "array", "items": OBJECT}},
+        "required": ["changes"],
+    }
+    mixed = '{"changes": [{"a": 1}, {"a": "one"}, {}, {"a": 2}]}'
+    with pytest.raises(BadReply):
+        extract_json(mixed, schema)
+    assert json.loads(extract_json(mixed, schema, drop_invalid_items=True)) == {
+        "changes": [{"a": 1}, {"a": 2}]
+    }
+    for text in ('{"changes": [{}]}', '{"changes": ["a"]}', '{"other": [{"a": 1}]}'):
+        with pytest.raises(BadReply):  # what cannot be used at all is not taken for an empty list
+            extract_json(text, schema, drop_invalid_items=True)

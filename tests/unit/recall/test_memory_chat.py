@@ -69,6 +69,13 @@ def test_a_marked_past_is_not_told_as_present(memory: Memory, clock: FakeClock) 
     assert "Paris" not in memory.chat("Where do I live?").text
 
 
+def test_a_parting_told_later_answers_who_somebody_is(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("I moved to Bergen with my boyfriend Ivar.")
+    clock.advance(3600)
+    memory.chat("ivar n me split up")
+    assert "split up" in memory.chat("who is Ivar to me?").text
+
+
 def test_the_assistant_is_never_quoted(memory: Memory) -> None:
     memory.remember("What could I cook tonight?", "Your sister Clara likes risotto with saffron.")
     memory.post_think()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 from tests.factories import NOW, new_turn
@@ -195,6 +197,28 @@ def test_forgotten_turn_is_found_as_known_before(memory: Memory, clock: FakeCloc
     past = memory.recall("What is my salary?", known_at=before)
     assert "5000" in past.items[0].text
     assert memory.recall("What is my salary?", as_of=clock()).items == ()
+
+
+def test_name_alone_can_be_forgotten(memory: Memory) -> None:
+    say(memory, "my neighbour Ivar plays the tuba")
+    memory.post_think()
+    say(memory, "forget about ivar")
+    assert memory.recall("Who plays the tuba?").items == ()
+
+
+def test_command_is_carried_out_despite_a_concurrent_change(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(memory, "My salary is 5000.")
+    apply, conflicts = memory.store.apply, iter([True, True])
+
+    def change_meanwhile(*args: Any, **options: Any) -> Any:
+        if next(conflicts, False):
+            raise Conflict("changed meanwhile")
+        return apply(*args, **options)
+
+    monkeypatch.setattr(memory.store, "apply", change_meanwhile)
+    assert [action.action for action in say(memory, "forget my salary")] == ["forget"]
 
 
 def test_forget_and_correct_turns(memory: Memory) -> None:

@@ -25,6 +25,9 @@ class TripleReader:
     max_turns = 1
     needs_related = False
 
+    def prepare(self) -> None:
+        pass
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         (turn,) = request.turns
         subject, relation, value, *kind = turn.query.split("|")

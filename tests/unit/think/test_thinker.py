@@ -20,6 +20,8 @@ from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.think.contract import ProposedChange, ReadRequest
 from thinkback.think.leases import LEASE_SECONDS
+from thinkback.think.readers import WithoutModelReader
+from thinkback.think.sentence_classifier import SentenceModel
 from thinkback.think.thinker import FIRST_RETRY_SECONDS, MAX_ATTEMPTS, MAX_READ_CHARS, Worker
 from thinkback.types import Turn
 
@@ -48,6 +50,9 @@ class HookedReader:
     max_turns: int = 1
     needs_related: bool = False
     name: str = "hooked"
+
+    def prepare(self) -> None:
+        pass
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         changes: list[ProposedChange] = []
@@ -174,6 +179,30 @@ def test_turn_that_crashes_its_worker_is_given_up(
     reader.before = lambda turn: None
     assert memory.post_think().turns == 1
     assert [(failure.turn, "broken off" in failure.reason) for failure in memory.failures()] == [(1, True)]
+
+
+def test_process_that_ends_while_loading_counts_no_attempt(open_memory: OpenMemory) -> None:
+    class Loading(HookedReader):
+        loads = 0
+
+        def prepare(self) -> None:
+            self.loads += 1
+            if self.loads <= 2 * MAX_ATTEMPTS:
+                raise SystemExit
+
+    memory = open_memory(think=Loading())
+    memory.remember("I live in Lyon.")
+    for _ in range(2 * MAX_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            memory.post_think()
+    assert memory.post_think().turns == 1
+    assert memory.failures() == []
+
+
+def test_prepared_reader_without_a_model_has_loaded_its_classifier() -> None:
+    SentenceModel.shipped.cache_clear()
+    WithoutModelReader().prepare()
+    assert SentenceModel.shipped.cache_info().currsize == 1
 
 
 def test_database_error_is_raised_and_loses_nothing(open_memory: OpenMemory) -> None:

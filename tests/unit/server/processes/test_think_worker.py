@@ -35,6 +35,9 @@ class Noting:
     max_turns: int = 1
     needs_related: bool = False
 
+    def prepare(self) -> None:
+        pass
+
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         for turn in request.turns:
             self.seen.append(turn.query)
