@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -22,6 +23,7 @@ from thinkback.config import Settings
 from thinkback.embedders.hashing import HashingEmbedder
 from thinkback.errors import InvalidInput, MissingExtra
 from thinkback.indexing import LocalEncoder
+from thinkback.think.leases import LEASE_SECONDS
 
 SETTINGS = Settings(db="", embedder="hashing")
 
@@ -84,7 +86,7 @@ class ScriptedCluster:
         self.reports = {user: deque(script) for user, script in reports.items()}
         self.submitted: list[tuple[float, str, int]] = []
         self.now = 0.0
-        monkeypatch.setattr(thinking.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
     def capacity(self, cpus: float) -> int:
         return 2
@@ -135,14 +137,14 @@ def test_turns_claimed_by_a_dead_node_are_waited_for(monkeypatch: pytest.MonkeyP
     reports = {"ann": [claimed, claimed, unknown, ThinkReport(turns=3, pending=0)]}
     cluster, progress = run_scripted(reports, {"ann": 3}, monkeypatch)
     assert progress[-1] == (3, 3)
-    times = [time for time, _, _ in cluster.submitted]
+    times = [at for at, _, _ in cluster.submitted]
     assert all(later - earlier >= thinking.RETRY_SECONDS for earlier, later in pairwise(times))
 
 
 def test_user_without_progress_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster, progress = run_scripted({"ann": [ThinkReport(failed=1, pending=3)]}, {"ann": 3}, monkeypatch)
     assert progress[-1] == (0, 3)
-    assert thinking.LEASE_SECONDS < cluster.now < 2 * thinking.GIVE_UP_SECONDS
+    assert LEASE_SECONDS < cluster.now < 2 * thinking.GIVE_UP_SECONDS
 
 
 def test_rate_limits_turns_per_task_and_tasks_per_minute(monkeypatch: pytest.MonkeyPatch) -> None:
