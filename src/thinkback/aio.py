@@ -113,6 +113,7 @@ class AsyncMemory:
     undo = _run_in_thread(Memory.undo)
     erase = _run_in_thread(Memory.erase)
     import_ = _run_in_thread(Memory.import_)
+    import_users = _run_in_thread(Memory.import_users)
 
     @staticmethod
     async def reembed(*args: Any, **kwargs: Any) -> int:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from thinkback.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from thinkback.indexing import TextEncoder
     from thinkback.memory import Memory
     from thinkback.protocols import LLM, Embedder, ProgressCallback, Store
     from thinkback.think.contract import TurnReader
@@ -71,7 +72,7 @@ class Settings:
     think: str = AUTO
     integrate: str = "false"
     base_url: str = ""
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def origin(self, name: str) -> str:
         """Where a setting came from: `flag --db`, `env THINKBACK_DB`, `file PATH` or `default`."""
@@ -145,14 +146,19 @@ def load_settings(**flags: str | None) -> Settings:
     return Settings(**values, origins=origins)
 
 
-def create_embedder(settings: Settings) -> Embedder:
-    """The configured embedder; `auto`: the one that wrote the database, the default for a new one."""
+def choose_embedder(settings: Settings, stored: str | None) -> str:
+    """The specification of the embedder; `auto`: the one whose name is `stored`, or the default."""
     from thinkback.embedders import registry
 
+    return registry.choose_spec(settings.embedder, stored)
+
+
+def create_embedder(settings: Settings) -> Embedder:
+    """The configured embedder; `auto`: the one that wrote the database, the default for a new one."""
     spec = settings.embedder
-    if spec == registry.AUTO:
+    if spec == AUTO:
         with closing(open_store(settings)) as store:
-            spec = registry.choose_spec(spec, store.embedder())
+            spec = choose_embedder(settings, store.embedder())
     return _create_embedder_from_spec(spec, settings)
 
 
@@ -260,7 +266,9 @@ def open_memory(settings: Settings, **overrides: Any) -> Memory:
     return memory.own(*dict.fromkeys(model for model in models if model is not None))
 
 
-def reembed(settings: Settings, progress: ProgressCallback | None = None) -> int:
+def reembed(
+    settings: Settings, progress: ProgressCallback | None = None, *, encoder: TextEncoder | None = None
+) -> int:
     """Convert the whole database to the configured embedder, `auto` being the default of new databases.
 
     Returns the number of converted vectors.
@@ -269,7 +277,7 @@ def reembed(settings: Settings, progress: ProgressCallback | None = None) -> int
 
     _make_database_folder(settings)
     embedder = _create_embedder_from_spec(settings.embedder, settings)
-    return Memory.reembed(settings.db, embedder, preset=settings.preset, progress=progress)
+    return Memory.reembed(settings.db, embedder, preset=settings.preset, progress=progress, encoder=encoder)
 
 
 def _installed_local_model() -> str | None:

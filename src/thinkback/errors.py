@@ -22,6 +22,7 @@
     │   ├── ModelPaused         not called for a while because it was down; see `retry_after`
     │   ├── ModelRefused        refused to answer
     │   └── BadReply            unusable answer (malformed, truncated, empty)
+    ├── ClusterError            the Ray cluster cannot be reached, or a task on it failed
     └── MissingExtra            an optional dependency is not installed; the message names the command
 
 A message says what happened, to which object, and what to do next.
@@ -132,6 +133,10 @@ class BadReply(ModelError):
 
 class ThinkingTimeout(ThinkbackError):
     """Thinking about a turn took longer than its time limit. The turn stays stored and can be recalled."""
+
+
+class ClusterError(ThinkbackError):
+    """The Ray cluster cannot be reached, or a task on it failed."""
 
 
 class MissingExtra(ThinkbackError, ImportError):

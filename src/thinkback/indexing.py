@@ -5,8 +5,10 @@ The index is derived from stored rows, so all of this can be interrupted and rep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -33,6 +35,39 @@ PART_CHARS = 1024
 MAX_PARTS = 32  # of one text that are embedded, evenly spread
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """One vector (a row) and the hashed terms of each text of a batch."""
+
+    vectors: Vector
+    terms: Sequence[TermHashes]
+
+
+class TextEncoder(Protocol):
+    """Computes `EncodedTexts`: this process, or many machines (`thinkback.bulk`)."""
+
+    @property
+    def page_size(self) -> int:
+        """How many texts to read from the database before they are encoded."""
+        ...
+
+    def encode(self, batches: Sequence[Sequence[str]], *, terms: bool = True) -> Iterator[EncodedTexts]:
+        """The result of each batch, in order; see `encode_texts`."""
+        ...
+
+
+class LocalEncoder:
+    """Encodes in this process, one batch after the other."""
+
+    page_size = BATCH_SIZE
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def encode(self, batches: Sequence[Sequence[str]], *, terms: bool = True) -> Iterator[EncodedTexts]:
+        return (encode_texts(self._embedder, texts, terms=terms) for texts in batches)
+
+
 class Indexer:
     """Maintains the indexes of all spaces of one tenant.
 
@@ -52,6 +87,7 @@ class Indexer:
         self._preset = preset
         self._cache = SpaceCache() if cache is None else cache
         self._primary = primary
+        self._encoder = LocalEncoder(embedder)
 
     def view(self, space: str) -> CachedSpace:
         """The cached index of a space, including everything committed so far by any process."""
@@ -101,23 +137,59 @@ class Indexer:
         """Vector and hashed terms of a query."""
         return self._embedder.embed([text])[0], hash_terms(extract_terms(text))
 
-    def index_pending(self, space: str, progress: ProgressCallback | None = None, total: int = 0) -> int:
-        """Index all items without an entry. Returns their number."""
+    def index_pending(self, space: str) -> int:
+        """Index all items of a space without an entry. Returns their number."""
+        return self.index_spaces([space])
+
+    def index_spaces(
+        self,
+        spaces: Sequence[str],
+        *,
+        encoder: TextEncoder | None = None,
+        progress: ProgressCallback | None = None,
+        total: int = 0,
+    ) -> int:
+        """Index all items of these spaces without an entry. Returns their number.
+
+        `encoder` computes the vectors and terms; by default this process does.
+        """
+        encoder = encoder or self._encoder
+        waiting = deque(spaces)
         done = 0
-        while items := self._store.unindexed(space, BATCH_SIZE):
-            try:
-                view = self._ensure_hashing(space)
-                self._store.index(space, *self._create_entries(view, items))
-            except ConcurrentUpdate:  # regrouped meanwhile: compute the groups again
-                continue
-            except NotFound:  # the user was erased meanwhile
-                break
-            done += len(items)
-            if progress:
-                progress(done, max(total, done))
-            if len(items) < BATCH_SIZE:
-                break
+        while page := self._next_page(waiting, encoder.page_size):
+            encoded_batches = encoder.encode([[item.text for item in items] for _, items in page])
+            abandoned: set[str] = set()
+            for (space, items), encoded in zip(page, encoded_batches, strict=True):
+                if space in abandoned:
+                    continue
+                try:
+                    view = self._ensure_hashing(space)
+                    self._store.index(space, *self._create_entries(view, items, encoded))
+                except ConcurrentUpdate:  # regrouped or indexed by another process meanwhile: read it again
+                    abandoned.add(space)
+                    if space not in waiting:
+                        waiting.appendleft(space)
+                    continue
+                except NotFound:  # the user was erased meanwhile
+                    abandoned.add(space)
+                    continue
+                done += len(items)
+                if progress:
+                    progress(done, max(total, done))
         return done
+
+    def _next_page(self, waiting: deque[str], size: int) -> list[tuple[str, Sequence[UnindexedItem]]]:
+        """The next batches of items to index, `size` items in all. Removes the spaces that end within it."""
+        page: list[tuple[str, Sequence[UnindexedItem]]] = []
+        left = size
+        while waiting and left:
+            items = self._store.unindexed(waiting[0], left)
+            page += [(waiting[0], items[at : at + BATCH_SIZE]) for at in range(0, len(items), BATCH_SIZE)]
+            if len(items) == left:
+                break  # the space may have more, which can be read when these are indexed
+            left -= len(items)
+            waiting.popleft()
+        return page
 
     def entries_for_plan(
         self, space: str, plan: Plan, view: CachedSpace | None = None
@@ -131,7 +203,10 @@ class Indexer:
             UnindexedItem("thought", 0, draft.search_text, plan.turn or draft.last_turn)
             for draft in plan.drafts
         ]
-        return self._create_entries(view or self.view(space), new) if new else ([], None)
+        if not new:
+            return [], None
+        encoded = encode_texts(self._embedder, [item.text for item in new])
+        return self._create_entries(view or self.view(space), new, encoded)
 
     def group_sizes(self, space: str, view: CachedSpace | None = None) -> dict[int, int]:
         """Number of thoughts, including retired ones, in each group; in a `view` that the caller has."""
@@ -175,24 +250,28 @@ class Indexer:
         assigned = {key: int(group) for key, group in zip(keys, groups, strict=True)}
         return self._store.regroup(space, hashing, assigned, delta.stamp)
 
-    def reembed(self, progress: ProgressCallback | None = None) -> int:
+    def reembed(self, progress: ProgressCallback | None = None, *, encoder: TextEncoder | None = None) -> int:
         """Convert all vectors of the database, for all tenants. Can be interrupted and repeated.
 
-        Returns the number of vectors converted by this call.
+        `encoder` computes the vectors; by default this process does. Returns the number of vectors converted
+        by this call.
         """
+        encoder = encoder or self._encoder
         target = self._embedder.name
         total = self._store.reembed_begin(target)
         done = 0
-        while batch := self._store.reembed_next(target, BATCH_SIZE):
-            vectors = self._embed_texts(_index_texts([item for _, item in batch]))
-            converted = [
-                (space_key, IndexEntry(item.kind, item.id, vector, hash_terms(())))
-                for (space_key, item), vector in zip(batch, vectors, strict=True)
-            ]
-            self._store.reembed_write(target, converted)
-            done += len(batch)
-            if progress:
-                progress(done, total)
+        while page := self._store.reembed_next(target, encoder.page_size):
+            batches = [page[at : at + BATCH_SIZE] for at in range(0, len(page), BATCH_SIZE)]
+            texts = [[item.text for _, item in batch] for batch in batches]
+            for batch, encoded in zip(batches, encoder.encode(texts, terms=False), strict=True):
+                converted = [
+                    (space_key, IndexEntry(item.kind, item.id, vector, hash_terms(())))
+                    for (space_key, item), vector in zip(batch, encoded.vectors, strict=True)
+                ]
+                self._store.reembed_write(target, converted)
+                done += len(batch)
+                if progress:
+                    progress(done, total)
         self._store.reembed_finish(target)
         for tenant, space in self._store.spaces():
             store = self._store.for_tenant(tenant)
@@ -200,30 +279,16 @@ class Indexer:
         return done
 
     def _create_entries(
-        self, view: CachedSpace, items: Sequence[UnindexedItem]
+        self, view: CachedSpace, items: Sequence[UnindexedItem], encoded: EncodedTexts
     ) -> tuple[list[IndexEntry], int]:
         """Index entries of the items, and the epoch of their groups (the store rejects an old epoch)."""
-        texts = _index_texts(items)
-        vectors = self._embed_texts(texts)
         with view.lock:
-            groups, epoch = self._assign_groups(view, items, vectors), view.stamp.epoch
+            groups, epoch = self._assign_groups(view, items, encoded.vectors), view.stamp.epoch
         entries = [
-            IndexEntry(item.kind, item.id, vector, hash_terms(_extract_terms(text)), int(group))
-            for item, text, vector, group in zip(items, texts, vectors, groups, strict=True)
+            IndexEntry(item.kind, item.id, vector, terms, int(group))
+            for item, vector, terms, group in zip(items, encoded.vectors, encoded.terms, groups, strict=True)
         ]
         return entries, epoch
-
-    def _embed_texts(self, texts: Sequence[str]) -> Vector:
-        """One row per text; an empty text gets a zero vector, which is similar to nothing."""
-        vectors = np.zeros((len(texts), self._embedder.dim), dtype=np.float32)
-        rows = [row for row, text in enumerate(texts) if 0 < len(text) <= LONG_TEXT_CHARS]
-        if rows:
-            vectors[rows] = self._embedder.embed([texts[row] for row in rows])
-        for row, text in enumerate(texts):
-            if len(text) > LONG_TEXT_CHARS:
-                mean = np.mean(self._embedder.embed(_spread_parts(text)), axis=0)
-                vectors[row] = mean / max(float(np.linalg.norm(mean)), 1e-12)
-        return vectors
 
     def _assign_groups(
         self, view: CachedSpace, items: Sequence[UnindexedItem], vectors: Vector
@@ -272,9 +337,26 @@ class Indexer:
         )
 
 
-def _index_texts(items: Sequence[UnindexedItem]) -> list[str]:
-    """The texts to index, without quarantined passages."""
-    return [redact_for_index(_indexed_part(item.text)) for item in items]
+def encode_texts(embedder: Embedder, texts: Sequence[str], *, terms: bool = True) -> EncodedTexts:
+    """Vectors and hashed terms of the texts, without quarantined passages. Without `terms` there are none."""
+    readable = [redact_for_index(_indexed_part(text)) for text in texts]
+    return EncodedTexts(
+        _embed_texts(embedder, readable),
+        [hash_terms(_extract_terms(text)) for text in readable] if terms else [],
+    )
+
+
+def _embed_texts(embedder: Embedder, texts: Sequence[str]) -> Vector:
+    """One row per text; an empty text gets a zero vector, which is similar to nothing."""
+    vectors = np.zeros((len(texts), embedder.dim), dtype=np.float32)
+    rows = [row for row, text in enumerate(texts) if 0 < len(text) <= LONG_TEXT_CHARS]
+    if rows:
+        vectors[rows] = embedder.embed([texts[row] for row in rows])
+    for row, text in enumerate(texts):
+        if len(text) > LONG_TEXT_CHARS:
+            mean = np.mean(embedder.embed(_spread_parts(text)), axis=0)
+            vectors[row] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+    return vectors
 
 
 def _indexed_part(text: str) -> str:

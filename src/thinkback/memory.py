@@ -31,7 +31,7 @@ from thinkback.errors import (
 )
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
-from thinkback.indexing import Indexer
+from thinkback.indexing import Indexer, TextEncoder
 from thinkback.language.safety.quarantine import redact, withheld_reason
 from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_config import MemoryConfig, MemoryOptions
@@ -675,19 +675,50 @@ class Memory(MemoryQueries):
         Returns:
             The number of imported turns.
         """
-        exported, imported = transfer.parse_import(lines)
-        if exported is not None:
-            transfer.load_export(self.store, self.user, exported)
-            count = len(exported.turns)
-        else:
-            new_turns = [self._imported_turn(turn) for turn in imported]
-            for turn in self.store.append(self.user, new_turns, self._clock()):
-                self._run_commands(turn)
-            count = len(new_turns)
+        return self.import_users({self.user: lines}, progress=progress)
+
+    def import_users(
+        self,
+        lines_by_user: Mapping[str, Iterable[str]],
+        *,
+        encoder: TextEncoder | None = None,
+        repeatable: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> int:
+        """`import_` for several users of one tenant. All lines are checked before anything is written.
+
+        Args:
+            lines_by_user: what to import, by the name of the user.
+            encoder: computes the vectors of the turns; by default this process does. See `thinkback.bulk`.
+            repeatable: give each turn without a key one from its position and text, so that importing the
+                same lines again stores nothing twice.
+            progress: called with (done, total).
+
+        Returns:
+            The number of imported turns.
+        """
+        imports = [
+            (memory, exported, [memory._imported_turn(turn) for turn in imported])
+            for user, lines in lines_by_user.items()
+            for memory in [self if user == self.user else self.for_user(user)]
+            for exported, imported in [transfer.parse_import(lines, with_keys=repeatable)]
+        ]
+        count = 0
+        for memory, exported, new_turns in imports:
+            if exported is not None:
+                transfer.load_export(self.store, memory.user, exported)
+                count += len(exported.turns)
+            else:
+                for turn in self.store.append(memory.user, new_turns, self._clock()):
+                    memory._run_commands(turn)
+                count += len(new_turns)
+        users = [memory.user for memory, _, _ in imports]
         with suppress(StoreError):  # the turns are stored; the next recall indexes them
-            self._indexer.index_pending(self.user, progress, total=count)
-            self._indexer.regroup_if_needed(self.user)
-        self._wake()
+            self._indexer.index_spaces(users, encoder=encoder, progress=progress, total=count)
+            for user in users:
+                self._indexer.regroup_if_needed(user)
+        for memory, _, _ in imports:
+            memory._wake()
         return count
 
     @staticmethod
@@ -697,11 +728,12 @@ class Memory(MemoryQueries):
         *,
         preset: Preset | str = "hybrid",
         progress: ProgressCallback | None = None,
+        encoder: TextEncoder | None = None,
     ) -> int:
         """Convert the whole database (all users) to another embedder.
 
         If it is interrupted, call it again; converted vectors are kept. Meanwhile nobody can open the
-        database.
+        database. `encoder` computes the vectors; by default this process does.
 
         Returns:
             The number of converted vectors.
@@ -715,7 +747,7 @@ class Memory(MemoryQueries):
             embedder = create_embedder(embedder)
         store = storage.connect(fspath(url))
         try:
-            return Indexer(store, embedder, preset).reembed(progress)
+            return Indexer(store, embedder, preset).reembed(progress, encoder=encoder)
         finally:
             store.close()
 

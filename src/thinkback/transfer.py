@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from thinkback.errors import Conflict, IntegrityError, InvalidInput
@@ -142,8 +143,12 @@ class ImportedTurn:
     key: Any
 
 
-def parse_import(lines: Iterable[str]) -> tuple[ExportedSpace | None, list[ImportedTurn]]:
+def parse_import(
+    lines: Iterable[str], *, with_keys: bool = False
+) -> tuple[ExportedSpace | None, list[ImportedTurn]]:
     """Parse all lines, which are either an export or turns of another system.
+
+    With `with_keys`, turns of another system without a key get one from their position and text.
 
     Raises:
         InvalidInput: a line is invalid; the message names it.
@@ -165,7 +170,8 @@ def parse_import(lines: Iterable[str]) -> tuple[ExportedSpace | None, list[Impor
                     raise InvalidInput(f"a {kind} before its space")
                 exported.add(kind, data)
             else:
-                imported.extend(_parse_turns(data, number))
+                for turn in _parse_turns(data, number):
+                    imported.append(_with_key(turn, len(imported)) if with_keys else turn)
             if exported is not None and imported:
                 raise InvalidInput("the file mixes an export with other turns: import them separately")
         except RecursionError as error:
@@ -173,6 +179,14 @@ def parse_import(lines: Iterable[str]) -> tuple[ExportedSpace | None, list[Impor
         except (ValueError, OverflowError) as error:  # InvalidInput is a ValueError
             raise InvalidInput(f"line {number}: {error}") from error
     return exported, imported
+
+
+def _with_key(turn: ImportedTurn, position: int) -> ImportedTurn:
+    """The turn with a key: the same for the same text at the same position."""
+    if turn.key is not None:
+        return turn
+    content = json.dumps([position, turn.session, turn.query, turn.response], default=str)
+    return replace(turn, key=f"import-{sha256(content.encode()).hexdigest()[:32]}")
 
 
 def load_export(store: Store, space: str, exported: ExportedSpace) -> None:

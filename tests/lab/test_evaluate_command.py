@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.lab.dataset_fixtures import FIXTURES
+from tests.ray_cluster import requires_ray
 from typer.testing import CliRunner, Result
 
 from thinkback_lab.cli import app, expand_k_options
@@ -130,6 +131,25 @@ def test_suite_runs_available_data_reports_missing_and_resumes(tmp_path: Path) -
     assert "| gvd en |" in page
     assert len(list((tmp_path / "all").rglob("report.html"))) == 1 + len(runs)
     assert json.loads(lab(*words).stdout)["runs"] == runs
+
+
+@requires_ray
+def test_suite_on_a_cluster_gives_the_same_results(tmp_path: Path) -> None:
+    words = ["suite", "--data", FIXTURES.resolve(), "--embedder", "hashing", "--json", "--scheme", "bm25"]
+    words += ["--scheme", "none", "--dataset", "gvd:en", "--dataset", "kdconv"]
+    here, spread = lab(*words, "--out", tmp_path / "here"), lab(*words, "--out", tmp_path / "ray", "--ray")
+    assert spread.exit_code == 0, spread.output
+    assert spread.stderr == here.stderr
+    compared = ("dataset", "scheme", "settings", "n", "metrics", "intervals", "counts")
+    expected, found = (
+        [{name: run[name] for name in compared} for run in json.loads(done.stdout)["runs"]]
+        for done in (here, spread)
+    )
+    assert len(found) == 6
+    assert found == expected
+    assert len(list((tmp_path / "ray").rglob("report.html"))) == 1 + len(found)
+    again = lab(*words, "--out", tmp_path / "ray", "--ray")  # finished runs are only read
+    assert json.loads(again.stdout)["runs"] == json.loads(spread.stdout)["runs"]
 
 
 def test_suite_rejects_unknown_name_before_running(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ ALLOWED |= {
     "config": CORE | {"embedders", "llms", "memory", "storage"},
 }
 ALLOWED |= {
-    "cli": CORE | {"config", "llms", "memory", "server", "storage", "tui"},
+    "bulk": CORE | {"config", "memory", "storage"},
+    "cli": CORE | {"bulk", "config", "llms", "memory", "server", "storage", "tui"},
     "tui": CORE | {"cli", "memory"},
     "web": set(),  # only the built page: no Python code
     "server": CORE | {"config", "llms", "memory"},

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSp
 import typer
 
 from thinkback.cli import output
+from thinkback.cli.cluster import ClusterCommand
 from thinkback.errors import ThinkbackError
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def register_command(
         run.__name__ = name or function.__name__
         run.__signature__ = _command_signature(run, function, common)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in run.__signature__.parameters.values()}  # type: ignore[attr-defined]
-        app.command(name, short_help=_short_help(run.__doc__ or ""))(run)
+        command_class = ClusterCommand if "ray" in run.__annotations__ else None
+        app.command(name, cls=command_class, short_help=_short_help(run.__doc__ or ""))(run)
         return function
 
     return register

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Annotated, Any
 
 import typer
 
 from thinkback.cli import output
+from thinkback.cli.cluster import RayOption, create_encoder, open_cluster
 from thinkback.cli.command import CommandCall, register_command
 from thinkback.errors import ModelUnavailable
 
@@ -65,22 +66,27 @@ def pull(
     )
 
 
-def reembed(call: CommandCall) -> None:
+def reembed(call: CommandCall, ray: RayOption = None) -> None:
     """Recompute all vectors of the database, of all users, with the chosen embedder.
 
     A database is bound to the embedder that wrote it, because vectors of different embedders cannot be
-    compared. An interrupted conversion resumes where it stopped.
+    compared. An interrupted conversion resumes where it stopped. With --ray, a cluster computes the vectors.
 
     \b
     Examples:
       thinkback reembed --embedder wordllama
       thinkback reembed --embedder openai:text-embedding-3-small
+      thinkback reembed --embedder minilm+use --ray 10.0.0.1:6379
     """
     from thinkback.config import reembed as convert
 
     settings = call.settings
-    with output.show_progress("converting") as report:
-        count = convert(settings, report)
+    with ExitStack() as stack:
+        encoder = None
+        if ray is not None:
+            encoder = create_encoder(stack.enter_context(open_cluster(ray)), settings, stored=None)
+        report = stack.enter_context(output.show_progress("converting"))
+        count = convert(settings, report, encoder=encoder)
     if call.json:
         output.print_json({"converted": count, "embedder": settings.embedder})
     else:

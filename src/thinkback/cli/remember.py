@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thinkback.cli import output
+from thinkback.cli.cluster import RateOption, RayOption, open_cluster, think_on_cluster
 from thinkback.cli.command import (
     STDIO_MARKER,
     AtOption,
@@ -85,18 +86,27 @@ def think(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Also retry turns that failed too often before.")
     ] = False,
+    ray: RayOption = None,
+    rate: RateOption = None,
 ) -> None:
     """Extract thoughts from all turns that have not been processed yet.
 
-    Exit code 1 if a turn failed. Its text can still be recalled.
+    Exit code 1 if a turn failed. Its text can still be recalled. With --ray, a cluster does it for all users
+    of the tenant, or for --user; this needs PostgreSQL.
 
     \b
     Examples:
       thinkback think
       thinkback think --llm openai:gpt-4o-mini --retry-failed
+      thinkback think --llm openai:gpt-4o-mini --ray 10.0.0.1:6379 --requests-per-minute 500
     """
     from thinkback.schemas import to_json
 
+    if ray is not None:
+        if limit is not None:
+            raise typer.BadParameter("cannot be combined with --ray", param_hint="--limit")
+        _think_on_cluster(call, ray, retry_failed, rate)
+        return
     with call.open_memory(with_llm=True) as memory:
         retried = memory.retry_failures() if retry_failed else 0
         result = run_post_think(memory, limit)
@@ -134,6 +144,41 @@ def think(
         if failures:
             output.print_note("run `thinkback think --retry-failed` to retry them")
     if result.failed:
+        raise typer.Exit(1)
+
+
+def _think_on_cluster(call: CommandCall, address: str, retry_failed: bool, rate: int | None) -> None:
+    from thinkback.bulk.thinking import require_shared_database
+
+    require_shared_database(call.settings)
+    retried = 0
+    with call.open_memory() as memory:
+        users = None if call.flags["user"] is None else [memory.user]
+        if retry_failed:
+            names = memory.store.users() if users is None else users
+            retried = sum(memory.for_space(name).retry_failures() for name in names)
+    with open_cluster(address) as cluster:
+        result = think_on_cluster(cluster, call.settings, users, rate)
+    if call.json:
+        output.print_json(
+            {
+                "users": result.users,
+                "turns": result.turns,
+                "failed": result.failed,
+                "retried": retried,
+                "pending": result.pending,
+                "problems": list(result.problems),
+                "receipt": asdict(result.usage),
+            }
+        )
+    else:
+        output.print_line(
+            f"users: {result.users}, turns processed: {result.turns}, actions: {result.actions}, "
+            f"pending: {result.pending}"
+        )
+        for problem in result.problems:
+            output.print_note(output.one_line(problem), "")
+    if result.failed or result.pending:
         raise typer.Exit(1)
 
 

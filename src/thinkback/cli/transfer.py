@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thinkback.cli import output
+from thinkback.cli.cluster import RateOption, RayOption, create_encoder, open_cluster, think_on_cluster
 from thinkback.cli.command import (
     STDIO_MARKER,
     CommandCall,
@@ -75,6 +77,8 @@ def import_(
     from_: Annotated[
         ImportFormat, typer.Option("--from", metavar="FORMAT", help="Format of the file: thinkback or mem0.")
     ] = ImportFormat.THINKBACK,
+    ray: RayOption = None,
+    rate: RateOption = None,
 ) -> None:
     """Import an export into an empty user, or turns from another system.
 
@@ -88,12 +92,20 @@ def import_(
 
     The whole file is validated before anything is written.
 
+    With --ray, a cluster computes vectors and thoughts; thoughts need PostgreSQL, else use --later. Turns
+    without a key get one from their position and text, so an interrupted import can be repeated.
+
     \b
     Examples:
       thinkback import ann.jsonl --user ann
       zcat memory.jsonl.gz | thinkback import -
       thinkback import --from mem0 memories.json
+      thinkback import turns.jsonl --ray 10.0.0.1:6379
     """
+    if ray is not None and not later:
+        from thinkback.bulk.thinking import require_shared_database
+
+        require_shared_database(call.settings)
     text = (
         read_stdin()
         if file == STDIO_MARKER
@@ -104,18 +116,27 @@ def import_(
         if from_ is ImportFormat.MEM0
         else {call.settings.user: text.split("\n")}
     )
-    count = actions = pending = 0
-    with call.open_memory(with_llm=not later) as memory:
+    actions = pending = 0
+    with ExitStack() as stack:
+        cluster = None if ray is None else stack.enter_context(open_cluster(ray))
+        memory = stack.enter_context(call.open_memory(with_llm=not later and cluster is None))
+        encoder = None
+        if cluster is not None:
+            encoder = create_encoder(cluster, call.settings, memory.store.embedder())
         with output.show_progress("importing") as report:
-            for user, lines in groups.items():
-                count += memory.for_user(user).import_(lines, progress=_offset_progress(count, report))
-        for user in groups:
-            result = None if later else run_post_think(memory.for_user(user))
-            actions += len(result.actions) if result else 0
-            pending += memory.for_user(user).stats().pending
+            count = memory.import_users(
+                groups, encoder=encoder, repeatable=cluster is not None, progress=report
+            )
+        users = {user: memory.for_user(user) for user in groups}
+        if cluster is not None and not later:
+            names = [each.user for each in users.values()]
+            actions = think_on_cluster(cluster, call.settings, names, rate).actions
+        elif not later:
+            actions = sum(len(run_post_think(each).actions) for each in users.values())
+        pending = sum(each.stats().pending for each in users.values())
     if call.json:
-        users = {"users": len(groups)} if from_ is ImportFormat.MEM0 else {}
-        output.print_json({"turns": count, "actions": actions, "pending": pending, **users})
+        user_count = {"users": len(groups)} if from_ is ImportFormat.MEM0 else {}
+        output.print_json({"turns": count, "actions": actions, "pending": pending, **user_count})
         return
     owners = f" of {len(groups)} users" if len(groups) != 1 else ""
     output.print_line(f"imported {count} turns{owners}, actions: {actions}")
@@ -131,11 +152,6 @@ def _mem0_lines_by_user(call: CommandCall, text: str) -> dict[str, list[str]]:
     from thinkback import mem0
 
     return mem0.lines_by_user(text, call.settings.user, all_to_user=call.flags["user"] is not None)
-
-
-def _offset_progress(count: int, report: output.ProgressCallback) -> output.ProgressCallback:
-    """A progress callback that adds the `count` lines of the users imported before."""
-    return lambda done, total: report(count + done, None if total is None else count + total)
 
 
 def _write_file(path: Path, lines: Iterable[str]) -> int:

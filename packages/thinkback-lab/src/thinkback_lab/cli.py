@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from thinkback.cli.cluster import ClusterCommand
 from thinkback_lab.commands.consult import consult
 from thinkback_lab.commands.embedders import embedders
 from thinkback_lab.commands.evaluate import command_for, schemes, suite
@@ -61,7 +62,7 @@ evaluations.command(short_help="Similarity of repeated recalls, by turn.")(consi
 evaluations.command(short_help="Semantic or episodic: PerLTQA's table 4.")(classification)
 evaluations.command(short_help="How much of a task given in shards is retained.")(sharded)
 evaluations.command(short_help="The same turns give the same bytes.")(determinism)
-app.command(short_help="All data sets with several memory systems, one report.")(suite)
+app.command(cls=ClusterCommand, short_help="All data sets with several memory systems, one report.")(suite)
 app.command(short_help="The memory systems that can be compared.")(schemes)
 app.command(short_help="Compare runs with paired tests.")(compare)
 app.command(short_help="Let models judge the answers of runs, blind.")(judge)

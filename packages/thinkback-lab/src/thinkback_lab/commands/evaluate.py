@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from thinkback.cli.cluster import RayOption
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.registry import DATASETS, DatasetEntry, DatasetOption, find_dataset
 from thinkback_lab.errors import DatasetNotFound, LabError
@@ -203,6 +204,7 @@ def suite(
     think: options.ThinkOption = "auto",
     limit: options.LimitOption = None,
     seed: options.SeedOption = None,
+    ray: RayOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate several memory systems on every available data set and write one report.
@@ -211,10 +213,14 @@ def suite(
     interruption. Data sets that are not found are listed on standard error. Tables are written to results.md,
     plots to report.html.
 
+    With --ray, each run is a task on a node of a cluster. The nodes need the data at the same path (or
+    THINKBACK_DATA) and the models. Compare times only between runs that had a machine for themselves.
+
     \b
     Examples:
       thinkback-lab suite --data DIR --out runs/all
       thinkback-lab suite --data DIR --out runs/words --scheme bm25 --scheme thinkback --dataset gvd
+      thinkback-lab suite --data DIR --out runs/all --ray 10.0.0.1:6379
     """
     base_options = EvaluationOptions(
         data=data, preset=preset, llm=llm, embedder=embedder, think=think, limit=limit, seed=seed
@@ -222,13 +228,17 @@ def suite(
     folders: list[Path] = []
     results: list[dict[str, Any]] = []
     with options.exit_on_error():
-        for label, ready in _suite_runs(
-            base_options, scheme or list(SUITE_SCHEMES), dataset or list(DATASETS)
-        ):
-            folders.append(out / slug(label))
-            with progress(label) as report:
-                results.append(complete_run(ready, folders[-1], report))
-            write_report(folders[-1:], folders[-1] / REPORT_FILE)
+        parts = suite_parts(scheme or list(SUITE_SCHEMES), dataset or list(DATASETS))
+        if ray is None:
+            runs = _complete_here(parts, base_options, out)
+        else:
+            from thinkback_lab.commands.suite_cluster import complete_on_cluster
+
+            runs = complete_on_cluster(ray, parts, base_options, out)
+        for folder, result in runs:
+            folders.append(folder)
+            results.append(result)
+            write_report([folder], folder / REPORT_FILE)
         if not results:
             raise LabError("no data set was found: give --data, or set THINKBACK_DATA")
         write_report(folders, out / REPORT_FILE)
@@ -240,28 +250,56 @@ def suite(
         sys.stdout.write(f"{page}\n{len(results)} runs in {out}; see {REPORT_FILE} there\n")
 
 
-def _suite_runs(
-    base_options: EvaluationOptions, schemes: list[str], datasets: list[str]
-) -> Iterator[tuple[str, RunSpec]]:
-    """Yield each run with its label. Models are loaded once, and every text is embedded once.
+@dataclass(frozen=True, slots=True)
+class SuitePart:
+    """One run of a suite: a data set, or a part of it, with one memory system."""
 
-    Unknown data sets and schemes are rejected before the first run.
-    """
+    entry: DatasetEntry
+    choices: Mapping[str, Any]
+    scheme: str
+
+    @property
+    def data_label(self) -> str:
+        return f"{self.entry.name} {self.entry.part_name(self.choices)}".strip()
+
+    @property
+    def label(self) -> str:
+        return f"{self.data_label}, {self.scheme}"
+
+
+def suite_parts(schemes: Sequence[str], datasets: Sequence[str]) -> list[SuitePart]:
+    """All runs of a suite. Unknown data sets and schemes are rejected."""
     selected = [find_dataset(dataset) for dataset in datasets]
     for scheme in schemes:
         find_system(scheme)
+    return [
+        SuitePart(entry, choices, scheme)
+        for entry, parts in selected
+        for choices in parts
+        for scheme in schemes
+    ]
+
+
+def _complete_here(
+    parts: Sequence[SuitePart], base_options: EvaluationOptions, out: Path
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield folder and results of each run. Models are loaded once, and every text is embedded once."""
     resources = load_resources(base_options.setup)
-    for entry, parts in selected:
-        for choices in parts:
-            label = f"{entry.name} {entry.part_name(choices)}".strip()
-            try:
-                for scheme in schemes:
-                    yield (
-                        f"{label}, {scheme}",
-                        prepare_run(entry, choices, replace(base_options, scheme=scheme), resources),
-                    )
-            except DatasetNotFound as error:
-                sys.stderr.write(f"skipped: {label}: {error}\n")
+    skipped: set[str] = set()
+    for part in parts:
+        if part.data_label in skipped:
+            continue
+        chosen = replace(base_options, scheme=part.scheme)
+        try:
+            spec = prepare_run(part.entry, part.choices, chosen, resources)
+        except DatasetNotFound as error:
+            skipped.add(part.data_label)
+            sys.stderr.write(f"skipped: {part.data_label}: {error}\n")
+            continue
+        folder = out / slug(part.label)
+        with progress(part.label) as report:
+            results = complete_run(spec, folder, report)
+        yield folder, results
 
 
 def schemes(as_json: options.JsonOption = False) -> None:
