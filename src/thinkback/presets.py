@@ -71,6 +71,7 @@ class ScoreWeights:
     source: float = 0.0  # of a thought: the weighted sum of the turn it was drawn from
     retired: float = 0.0  # is retired, and the query does not ask for the present
     time: float = 0.0  # began in the time span that the query names
+    held: float = 0.0  # was true in the past time span that the query names; -1 if it became true later
     about: float = 0.0  # is about an entity that the query mentions
     kind: float = 0.0  # is of the memory kind that the query asks for
     answers: float = 0.0  # has the form of an answer, such as a date for a "when" question
@@ -203,6 +204,7 @@ _THOUGHT_WEIGHTS = replace(
     source=0.4,
     retired=0.5,  # shown with what replaced it, so that it says more than its successor
     time=2.0,
+    held=2.0,
     about=0.7,
     kind=0.0,
     answers=0.7,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from thinkback_lab.datasets.lives import Life
-from thinkback_lab.harness import Harness, Setup
+from thinkback_lab.evaluations.lives_gold import create_gold_thinker
+from thinkback_lab.harness import Harness, ManualClock, Setup
 from thinkback_lab.training.ranking import (
     FEATURES,
     NOT_LEARNED,
@@ -59,6 +62,25 @@ def test_examples_come_from_explained_recalls_of_gold_thoughts() -> None:
         assert example.rows[:, FEATURES.index("words")].any()
 
 
+def test_a_request_to_forget_that_remember_carries_out_does_not_stop_the_gold_thinker() -> None:
+    forgetting = _turn(10, "Please forget that my sister Anna plays the oboe.")
+    forgetting |= {"facts": [], "forget": ["f9"]}
+    correction = _turn(11, "My sister Anna plays the cello now.", replaces=["f9"])
+    life = Life.model_validate(LIFE | {"turns": [*TURNS, forgetting, correction]})
+    clock = ManualClock()
+    with Harness(Setup(embedder="hashing")).open(clock) as memory:
+        thinker = create_gold_thinker(memory)
+        for turn in life.turns:
+            clock.now = turn.at
+            memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
+            thinker.think(turn)
+        sentences = [thought.sentence for thought in memory.thoughts()]
+        assert "My sister Anna plays the cello now." in sentences
+        assert "My sister Anna plays the oboe." not in sentences
+        assert memory.stats().pending == 0
+    assert collect_examples([life], Harness(Setup(embedder="hashing")))
+
+
 FILLER = [
     "The bus was late again today.", "It rained on the way home.", "Lunch was noodles with egg.",
     "The printer is out of paper.", "A parcel came for the neighbour.", "The lift is being repaired.",
@@ -66,10 +88,10 @@ FILLER = [
 ]  # fmt: skip
 
 
-def _turn(n: int, text: str) -> dict[str, object]:
+def _turn(n: int, text: str, replaces: Sequence[str] = ()) -> dict[str, object]:
     fact: dict[str, object] = {
         "id": f"f{n}", "about": "user", "relation": "said", "value": text, "text": text,
-        "kind": "event", "quote": text, "from": None, "to": None, "replaces": [],
+        "kind": "event", "quote": text, "from": None, "to": None, "replaces": list(replaces),
     }  # fmt: skip
     return {
         "n": n, "session": f"s{n}", "at": f"2025-01-{n:02}T10:00:00", "user": text, "assistant": "I see.",
@@ -77,9 +99,10 @@ def _turn(n: int, text: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-LIFE = {
+TURNS = [_turn(n, text) for n, text in enumerate([*FILLER, "My sister Anna plays the oboe."], start=1)]
+LIFE: dict[str, object] = {
     "id": "small", "lang": "en",
-    "turns": [_turn(n, text) for n, text in enumerate([*FILLER, "My sister Anna plays the oboe."], start=1)],
+    "turns": TURNS,
     "questions": [
         {
             "q": "Who plays the oboe?", "at": "2025-02-01T10:00:00", "answer": "Anna", "accept": [["anna"]],

@@ -120,6 +120,12 @@ _STATE_PHRASE = re.compile(
     _I,
 )
 
+# what somebody or something was before an event or another one: "what did I earn before the promotion"
+_BEFORE_CHANGE = re.compile(
+    r"\A\W*(?:(?:what|which|who|whom|whose|where)\b|how (?:much|many|often)\b)"
+    r"[^.?!]{0,60}?\b(?:was|were|did|had)\b[^.?!]*\bbefore \w",
+    _I,
+)
 _EARLIER_WORD_ZH = re.compile(
     "(?<![天日周月年期时钟])(?:以前|之前)|从前|原先|早先|起初|最初|一开始|曾经|曾(?=[在是任住养当有做于就工用开])|(?<=[^，。？！,?!\\s])原(?:来|本)"
     "|(?<![走跑飞开搬寄送拿赶坐骑发回转么要能想会得])过去(?!的?[\\d一二两三四五六七八九十几半])"
@@ -142,6 +148,11 @@ _STATE_PHRASE_ZH = (
 _FORMER_STATE_ZH = re.compile(
     f"(?:{_EARLIER_WORD_ZH.pattern})(?P<gap>[^，。？！,?!；;]{{0,10}}?){_STATE_PHRASE_ZH}"
 )
+# 换药之前吃的是哪个, 当店长之前底薪多少: a state before an event, not the time of an event
+_BEFORE_CHANGE_ZH = re.compile(
+    "(?<![天日周月年期时钟])(?:之前|以前)(?!什么时候|几时|何时)[^。？！?!]*(?:什么|啥|哪|谁|多少|几|咋)"
+)
+_ASKS_WHEN_ZH = re.compile("什么时候|啥时候|何时|几[号点月]|哪[天年]|多久")
 _PAST_EVENT_ZH = re.compile(f"{_EVENT_VERB_ZH}(?:过|了|到|完|的)|那[家个部本首次位款]")
 _LASTING_STATE = re.compile(
     r"\b(?:liv(?:e|ed|ing)|resid(?:e|ed|ing)|employed|stud(?:y|ying)|(?<!my )own"
@@ -226,11 +237,21 @@ def _asks_former_state(text: str, words: set[str], chinese: bool) -> bool:
     if _CONVERSATION_VERB.search(text):
         return False
     if chinese:
-        former = _FORMER_STATE_ZH.search(_BEFORE_ROUTINE_ZH.sub(" ", text))
-        return bool(_FIRST_STAGE_ZH.search(text) or (former and not _PAST_EVENT_ZH.search(former["gap"])))
+        return _asks_former_state_zh(text)
     if not words & _EARLIER_CUES or not is_past(text):
         return False
-    return bool(_FIRST_STAGE.search(text) or (_EARLIER_WORD.search(text) and _STATE_PHRASE.search(text)))
+    earlier = _EARLIER_WORD.search(text)
+    return bool(
+        _FIRST_STAGE.search(text) or (earlier and (_STATE_PHRASE.search(text) or _BEFORE_CHANGE.search(text)))
+    )
+
+
+def _asks_former_state_zh(text: str) -> bool:
+    plain = _BEFORE_ROUTINE_ZH.sub(" ", text)
+    former, change = _FORMER_STATE_ZH.search(plain), _BEFORE_CHANGE_ZH.search(plain)
+    if _FIRST_STAGE_ZH.search(text) or (former and not _PAST_EVENT_ZH.search(former["gap"])):
+        return True
+    return bool(change and not _PAST_EVENT_ZH.search(change[0]) and not _ASKS_WHEN_ZH.search(change[0]))
 
 
 def _asks_present_state(text: str, words: set[str], chinese: bool) -> bool:

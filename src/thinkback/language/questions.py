@@ -94,6 +94,25 @@ def _matched_type(found: re.Match[str]) -> QuestionType:
     return name
 
 
+_SEVERAL = re.compile(
+    r"\b(?:list|name (?:all|the|some|every)|everything|everyone|each (?:of|time)|in (?:order|sequence)"
+    r"|over time|(?:oldest|newest|latest) first|from first to last|what else|who else"
+    r"|all (?:the|my|our|of|\w+s)\b"
+    r"|every(?! (?:day|week|month|year|morning|evening|night|other|second|time)\b)"
+    r"|who are|who all|which (?:\w+ ){0,2}(?:people|dates|jobs|things|members|relatives|places|pets|animals)"
+    r"|what (?:\w+ ){1,3}(?:have|has) \w+ (?:\w+ )?(?:had|got|won|been|kept|owned|used|taken)"
+    r"|how (?:did|has|have|had) .{1,60} (?:chang|develop|evolv)ed?)\b"
+    "|都(?:有|是|叫|去|换|吃|试|干|做|在|得|学|养|拿|种)|每[次回]|各[是叫有]|哪些|前前?后后?|先后|分别|依次|历次"
+    "|怎么变|变化|列(?:出|一下|个)|还有(?:谁|什么|哪)",
+    re.IGNORECASE,
+)
+
+
+def asks_for_several(text: str) -> bool:
+    """Whether a question wants several values: a list ("who are all my pets") or a series (每次体重多少)."""
+    return _SEVERAL.search(text[:_MAX_TEXT_CHARACTERS]) is not None
+
+
 AnswerTest = Callable[[str], bool]
 """Whether a text has the form of an answer: contains a time, a number, a name or a reason."""
 

@@ -39,8 +39,10 @@ _CHANGE = re.compile(
     r"\b(?:more|less|fewer|versus|vs|differen\w+|compared|cheaper|dearer|faster|slower"
     r"|los[et]\w*|gain\w*|sav(?:e|ed|ing)|giv(?:e|ing) up|gave up|drop\w*|raise|r[io]se\w*|increas\w*"
     r"|decreas\w*"
-    r"|gr[eo]w\w*|improv\w*|go up|went up|came? down|put on)\b"
-    r"|[差涨漲降掉瘦轻輕胖省贴貼亏虧]|进步|進步|退步|长高|長高|[长長高重快慢多少贵貴][了咗]|便宜[了咗]|增加|减少|減少",
+    r"|gr[eo]w\w*|improv\w*|go up|went up|came? down|put on|go over|went over|above|exceed\w*"
+    r"|better|worse|extra)\b"
+    r"|[差涨漲降掉瘦轻輕胖省贴貼亏虧]|进步|進步|退步|长高|長高|[长長高重快慢多少贵貴][了咗]|便宜[了咗]|增加|超[过過出]"
+    r"|比.{1,14}[多少高低快慢贵貴重]|减少|減少",
     re.IGNORECASE,
 )
 _TWO_EVENTS = (
@@ -71,7 +73,7 @@ _UNITS = (
     "|公斤|厘米|公分|澳元|美元|欧元|港币|人民币|分钟|小时|斤|克|元|块|塊|欧|歐|名|分|米|岁|歲|人|只|隻|次|度|平|炉|爐|桌"
 )
 _NUMBER = re.compile(
-    rf"(?<![A-Za-z0-9.,-])(?P<currency>(?:[A-Z]{{1,3}})?[$€£¥₹]|R(?=\d))?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)(?![\d-])"
+    rf"(?<![A-Za-z0-9.,-])(?P<currency>(?:[A-Z]{{1,3}})?[$€£¥₹]|R(?=\d))?\s?(?P<digits>\d(?:[\d,]*\d)?(?:\.\d+)?)(?![\d-])"
     rf"(?P<scale>k\b|万|萬|亿|億|千(?!克))?\s?(?P<unit>%|(?:{_UNITS})(?![a-z]))?",
     re.IGNORECASE,
 )
@@ -249,6 +251,7 @@ def _difference(statements: Sequence[_Statement]) -> tuple[str, tuple[_Statement
         and _may_be_of_one_thing(a.statement, b.statement)
         and _are_comparable(a, b)
     ]
+    pairs = pairs or [pair for statement in statements for pair in _pairs_within(statement, amounts)]
     best = _best_pair([(a.statement, b.statement) for a, b in pairs])
     if best is None:
         return "", ()
@@ -258,8 +261,21 @@ def _difference(statements: Sequence[_Statement]) -> tuple[str, tuple[_Statement
     return note, (larger.statement, smaller.statement)
 
 
+def _pairs_within(
+    statement: _Statement, amounts: Sequence[_Quantity]
+) -> Iterator[tuple[_Quantity, _Quantity]]:
+    """The two amounts of a statement that has no others: "57,300 dollars, above the budget of 55,000"."""
+    own = [amount for amount in amounts if amount.statement is statement]
+    if len(own) == 2 and own[0].unit == own[1].unit and _are_comparable(*own):
+        yield own[0], own[1]
+
+
+def _without_dates(text: str) -> str:
+    return _MONTH.sub(" ", _DAY.sub(" ", text))
+
+
 def _find_quantities(statement: _Statement) -> Iterator[_Quantity]:
-    text = _MONTH.sub(" ", _DAY.sub(" ", statement.text))
+    text = _without_dates(statement.text)
     for found in _NUMBER.finditer(text):
         value = float(found["digits"].replace(",", ""))
         value *= _SCALES.get((found["scale"] or "").lower(), 1)

@@ -28,23 +28,29 @@ class Features:
     description: str
 
 
-def feature_extractor(query: PreparedQuery, memoise_row: RowMemoiser) -> Callable[[Thought | Turn], Features]:
+def feature_extractor(
+    query: PreparedQuery, memoise_row: RowMemoiser, period: tuple[float, float] | None = None
+) -> Callable[[Thought | Turn], Features]:
     """A function that reads the features of a memory.
 
     `kind` is the probability of the memory's kind minus that of a random kind; `answers` is 1 if the text has
-    the form of an answer to the question.
+    the form of an answer to the question. If the question names a past `period`, `held` is 1 for a thought
+    that was true then and -1 for one that became true later.
     """
     kinds, is_answer = query.kind_probabilities, answer_test(query.text)
     answers_by_form = None if is_answer is None else _row_test(is_answer)
-    known: dict[tuple[Kind | None, bool], Features] = {}
+    known: dict[tuple[Kind | None, bool, int], Features] = {}
+    period = past_period(query, period)
 
     def extract(memory: Thought | Turn) -> Features:
         kind: Kind | None = None
+        held = 0
         if isinstance(memory, Thought):
             kind = memory.kind
+            held = 0 if period is None else held_in(memory, *period)
         elif kinds and not memory.response:
             kind = memoise_row(_guess_turn_kind, memory)
-        key = kind, answers_by_form is not None and memoise_row(answers_by_form, memory)
+        key = kind, answers_by_form is not None and memoise_row(answers_by_form, memory), held
         features = known.get(key)
         if features is None:
             features = known[key] = _build_features(kinds, *key)
@@ -53,12 +59,14 @@ def feature_extractor(query: PreparedQuery, memoise_row: RowMemoiser) -> Callabl
     return extract
 
 
-def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: bool) -> Features:
+def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int) -> Features:
     values = {}
     if kinds and kind:
         values["kind"] = kinds[kind] - 1 / len(KINDS)
     if answers:
         values["answers"] = 1.0
+    if held:
+        values["held"] = float(held)
     return Features(values, _describe(values))
 
 
@@ -72,12 +80,28 @@ def _row_test(test: AnswerTest) -> Callable[[Thought | Turn], bool]:
     return lambda memory: test(memory.text if isinstance(memory, Turn) else memory.sentence)
 
 
+def past_period(query: PreparedQuery, period: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The period that a query names, if it is over."""
+    is_over = period is not None and query.now is not None and period[1] <= query.now.timestamp()
+    return period if is_over else None
+
+
+def held_in(thought: Thought, start: float, end: float) -> int:
+    """1 if the thought was true in the period, -1 if it became true later, else 0."""
+    began = (thought.valid_from or thought.recorded_at).timestamp()
+    if began >= end:
+        return -1
+    return 1 if thought.valid_to is None or thought.valid_to.timestamp() > start else 0
+
+
 def _describe(values: Mapping[str, float]) -> str:
     parts = []
     if "kind" in values:
         parts.append("of the kind asked for" if values["kind"] > 0 else "of another kind than asked for")
     if "answers" in values:
         parts.append("has the form of an answer")
+    if "held" in values:
+        parts.append("true at that time" if values["held"] > 0 else "true only later")
     return ", ".join(parts)
 
 
@@ -116,7 +140,7 @@ def build_hits_with_features(
     search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
 ) -> list[MemoryHit]:
     """Join hits with their memories and add the text features to the scores."""
-    extract = feature_extractor(search.query, search.loader.memoise_row)
+    extract = feature_extractor(search.query, search.loader.memoise_row, search.scorer.period)
     scorer = search.scorer_for(kind)
     adjusters: dict[Features, Callable[[float], float]] = {}
 

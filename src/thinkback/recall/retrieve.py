@@ -115,7 +115,7 @@ def retrieve(
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
     if _asks_about_now(search):
-        kept = mark_possible_updates(kept, query.text, search.said_at, search.loader.memoise)
+        kept = mark_possible_updates(kept, query.text, search.source_turn, search.loader.memoise)
     if preset.weights is not None:
         kept = add_calculation(kept, query.text, search.days_said)
     return Recollection(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +29,7 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import Candidate, Hashing, ItemKind, Thought
+from thinkback.types import Candidate, Hashing, ItemKind, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.recall.score import Scores
@@ -94,14 +94,14 @@ class Search:
         """Whether most turns were thought about, so that thoughts leave out little that matters."""
         return self.preset.weights is not None and self.thoughts_per_turn >= _MIN_THOUGHTS_PER_TURN
 
-    def said_at(self, item: Candidate) -> datetime | None:
-        """When the words of a recalled item were said last; None without a source."""
+    def source_turn(self, item: Candidate) -> Turn | None:
+        """The turn in which a recalled item was said last; None without a source."""
         if item.turn is not None:
-            return item.turn.at
+            return item.turn
         if item.thought is None or not item.thought.sources:
             return None
         turns = self.loader.turns([item.thought.last_turn])
-        return turns[0].at if turns else None
+        return turns[0] if turns else None
 
     def days_said(self, thought: Thought) -> set[date]:
         """The days of the source turns of a thought; without any, the day when it was recorded."""

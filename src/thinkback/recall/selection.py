@@ -6,6 +6,7 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,12 +14,13 @@ from types import MappingProxyType
 
 from thinkback.language.commands import is_only_commands
 from thinkback.language.names import USER, normalise_name
+from thinkback.language.questions import asks_for_several
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.text_cache import cache_by_digest
-from thinkback.language.tokens import count_tokens
+from thinkback.language.tokens import count_tokens, extract_terms
 from thinkback.prompts import escape_structure
 from thinkback.recall.display import format_exchange, format_query, format_thought
-from thinkback.recall.features import MemoryHit, adds_information
+from thinkback.recall.features import MemoryHit, adds_information, held_in, past_period
 from thinkback.recall.outdated import OutdatedFacts, OutdatedResolver, mark_outdated
 from thinkback.recall.search import Search
 from thinkback.recall.slots import SlotUpdate
@@ -27,10 +29,14 @@ from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Thought, Turn
 
 CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
-_MAX_JOINED_THOUGHTS = 1  # further thoughts that one item may state
-_MAX_JOINED_TOKENS = 50  # of an item that states several thoughts
+_MAX_JOINED_THOUGHTS = 2  # further thoughts that one item may state
+_MAX_JOINED_TOKENS = 75  # of an item that states several thoughts
+_MAX_SERIES_THOUGHTS = 7  # further thoughts of one slot, if the query asks for several values
+_MAX_SERIES_TOKENS = 200
 _MAX_CONTEXT_CHARS = 600  # of a message that is shown whole around a sentence kept from it
 _MAX_BELOW_THRESHOLD = 3  # turns below the threshold that may be kept
+
+_TOO_FAR = "too far"  # the reason for dropping a candidate below the threshold
 
 Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
 
@@ -50,6 +56,9 @@ class Selector:
         self._normalised_query = normalise_name(search.query.text)
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
+        self._wants_several = asks_for_several(search.query.text)
+        self._period = past_period(search.query, search.scorer.period)
+        self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
             self._register_thought(item)
@@ -73,7 +82,7 @@ class Selector:
             below_threshold = not self._search.is_relevant(hit.score.total)
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
-            if rejection is None and joins and self._join(hit, kept):
+            if joins and self._join(hit, kept, rejection):
                 continue
             if rejection is None and len(kept) == limit:
                 rejection = self._search.limit_reason
@@ -144,7 +153,7 @@ class Selector:
             and isinstance(memory, Turn)
             and self._search.is_nearly_relevant(score.total, score.lexical)
         ):
-            return "too far"
+            return _TOO_FAR
         if quarantined := self._search.loader.withheld_reason(memory):
             return quarantined
         if isinstance(memory, Turn):
@@ -152,31 +161,64 @@ class Selector:
         shown = self.thoughts_by_turn.get(memory.last_turn, ())
         if told := next((other for other in shown if other.relation == SAID), None):
             return f"told by {told.ref}"
+        if self._search.reaches_back and (past := self._named_by.get(memory.id)):
+            return f"told by {past}"
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
-    def _join(self, hit: MemoryHit, kept: list[Candidate]) -> bool:
-        """Add a thought to a kept item that may state it too; False if it must stand alone."""
+    def _join(self, hit: MemoryHit, kept: list[Candidate], rejection: str | None) -> bool:
+        """Add a thought to a kept item that may state it too; False if it must stand alone.
+
+        A query for several values takes a thought of the same slot even if it is too far by itself.
+        """
         thought = hit.memory
-        if not isinstance(thought, Thought) or not thought.current or thought.relation == SAID:
+        if rejection is not None and not (self._wants_several and rejection == _TOO_FAR):
             return False
-        if thought.id in self._slot_updates:
+        if not isinstance(thought, Thought) or thought.relation == SAID or thought.id in self._slot_updates:
+            return False
+        outdated = None if thought.current else self._resolve_outdated(thought)
+        if not thought.current and outdated is None:
+            return False
+        if self._period is not None and held_in(thought, *self._period) < 0:
             return False
         keys = set(_join_keys(thought))
         for position, item in enumerate(kept):
-            if item.thought is None or item.outdated or len(item.joined) == _MAX_JOINED_THOUGHTS:
+            if item.thought is None or item.thought.relation == SAID:
                 continue
-            if item.thought.relation == SAID:
+            series = self._wants_several and _series(thought) == _series(item.thought)
+            if len(item.joined) >= (_MAX_SERIES_THOUGHTS if series else _MAX_JOINED_THOUGHTS):
                 continue
-            if keys.isdisjoint(_join_keys(item.thought)):
+            if not series and (rejection is not None or (item.outdated is None) != (outdated is None)):
+                continue
+            if item.outdated is not None and (outdated is None or not item.outdated.certain):
+                continue
+            if (
+                not series
+                and keys.isdisjoint(_join_keys(item.thought))
+                and not _have_one_successor(item.outdated, outdated)
+            ):
                 continue
             shown = self._search.loader.redact(thought)
-            text = f"{item.text} {format_thought(shown, self._said_at(thought))}"
-            if count_tokens(text) <= _MAX_JOINED_TOKENS:
+            text = f"{item.text} {self._joined_text(shown, outdated, item)}"
+            if count_tokens(text) <= (_MAX_SERIES_TOKENS if series else _MAX_JOINED_TOKENS):
                 reason = f"{item.reason}; joined with {thought.ref} ({hit.score.total:.2f})"
-                kept[position] = replace(item, text=text, joined=(*item.joined, shown), reason=reason)
+                kept[position] = replace(
+                    item,
+                    text=text,
+                    joined=(*item.joined, shown),
+                    reason=reason,
+                    outdated=_join_outdated(item.outdated, outdated),
+                )
                 self._register_thought(kept[position])
                 return True
         return False
+
+    def _joined_text(self, thought: Thought, outdated: OutdatedInfo | None, item: Candidate) -> str:
+        """The text of a thought that an item states too; what replaced both is said only once."""
+        if outdated is not None and item.outdated is not None:
+            known = {new.id for new in item.outdated.replaced_by}
+            new = tuple(each for each in outdated.replaced_by if each.id not in known)
+            outdated = replace(outdated, replaced_by=new)
+        return self._text(thought, outdated)
 
     def _source_turn(self, thought: Thought) -> Turn | None:
         """The latest turn that a thought was drawn from; None without a source."""
@@ -236,6 +278,8 @@ class Selector:
         )
 
     def _register_thought(self, item: Candidate) -> None:
+        for new in item.outdated.replaced_by if item.outdated and item.thought else ():
+            self._named_by.setdefault(new.id, item.ref)
         for thought in item.thoughts[-1:]:
             for source in thought.sources:
                 self.thoughts_by_turn.setdefault(source.turn, []).append(thought)
@@ -247,6 +291,32 @@ def _normalised_query(turn: Turn) -> str:
 
 def _plain_text(memory: Thought | Turn) -> str:
     return memory.text if isinstance(memory, Turn) else memory.sentence
+
+
+_DATE = re.compile(
+    r"\d[\d:./年月日号-]*"
+    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+
+
+def _series(thought: Thought) -> tuple[str, tuple[str, ...]]:
+    """Thoughts of one series: the same subject and relation, whatever its date ("weight in May 2025")."""
+    words = tuple(extract_terms(_DATE.sub(" ", thought.relation)))
+    return normalise_name(thought.subject), words or (thought.relation,)
+
+
+def _have_one_successor(one: OutdatedInfo | None, other: OutdatedInfo | None) -> bool:
+    if one is None or other is None:
+        return False
+    return not {new.id for new in one.replaced_by}.isdisjoint(new.id for new in other.replaced_by)
+
+
+def _join_outdated(one: OutdatedInfo | None, other: OutdatedInfo | None) -> OutdatedInfo | None:
+    if one is None or other is None:
+        return one
+    replaced_by = {new.id: new for new in (*one.replaced_by, *other.replaced_by)}
+    return replace(one, until=max(one.until, other.until), replaced_by=tuple(replaced_by.values()))
 
 
 def _join_keys(thought: Thought) -> Iterator[tuple[str, ...]]:

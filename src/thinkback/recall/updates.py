@@ -2,7 +2,8 @@
 
 Without a model nothing certain is known about updates in free talk, so nothing is retired. A trained scorer
 (`language.update_scorer`) only labels and orders what is recalled: the newer sentence comes first, the older
-one carries the date of the newer one as a note.
+one carries the date of the newer one as a note. Of a sentence that is shown within its message both are
+compared, so that nothing goes unlabelled because a sentence of the message was kept.
 """
 
 from __future__ import annotations
@@ -22,31 +23,38 @@ from thinkback.language.update_scorer import (
 )
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.query import Memoiser, call_uncached
-from thinkback.types import SAID, Candidate, OutdatedInfo
+from thinkback.types import SAID, Candidate, OutdatedInfo, Turn
 
 _MIN_DAYS = 1 / 24 / 60  # a sentence of the same message updates nothing
 _SECONDS_PER_DAY = 86_400.0
 
 
 class SpokenItem(NamedTuple):
-    """A recalled item in the user's own words: what the scorer reads in them, and when it was said."""
+    """A recalled item in the user's own words: the sentence, its message, and when it was said."""
 
     position: int
     words: SentenceFeatures
+    message: SentenceFeatures
     said_at: datetime
 
 
 def mark_possible_updates(
     items: Sequence[Candidate],
     question: str,
-    said_at: Callable[[Candidate], datetime | None],
+    source_turn: Callable[[Candidate], Turn | None],
     memoise: Memoiser = call_uncached,
 ) -> list[Candidate]:
     """The items recalled for a question with possibly outdated ones marked, each after the newer one."""
+
+    def read(text: str) -> SentenceFeatures:
+        return memoise(read_sentence, text)
+
     spoken = [
-        SpokenItem(position, memoise(read_sentence, _words(item)), at)
+        SpokenItem(
+            position, read(item.thought.sentence if item.thought else turn.query), read(turn.query), turn.at
+        )
         for position, item in enumerate(items)
-        if _is_spoken(item) and (at := said_at(item)) is not None
+        if _is_spoken(item) and (turn := source_turn(item)) is not None
     ]
     if len(spoken) < 2:
         return list(items)
@@ -72,17 +80,12 @@ def _is_spoken(item: Candidate) -> bool:
     return item.turn is not None or (item.thought is not None and item.thought.relation == SAID)
 
 
-def _words(item: Candidate) -> str:
-    if item.thought is not None:
-        return item.thought.sentence
-    return item.turn.query if item.turn is not None else item.text
-
-
 def _is_update(old: SpokenItem, new: SpokenItem, question: QuestionFeatures) -> bool:
     days = (new.said_at - old.said_at).total_seconds() / _SECONDS_PER_DAY
     if days <= _MIN_DAYS:
         return False
-    return score_update(old.words, new.words, question=question, days=days) >= LABEL_THRESHOLD
+    pairs = {(old.words, new.words): None, (old.message, new.message): None}
+    return any(score_update(*pair, question=question, days=days) >= LABEL_THRESHOLD for pair in pairs)
 
 
 def _mark(item: Candidate, since: datetime) -> Candidate:

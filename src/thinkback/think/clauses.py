@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thinkback.language.sentences import Sentence, split_sentences
+from thinkback.language.sentences import Sentence, count_words, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.think.plain_statements import is_plain_statement
 
@@ -36,7 +36,6 @@ MAX_JOINED_ZH = 60
 MAX_SENTENCE_CHARS = 4_000
 """Cutting takes quadratic time in the number of places; longer sentences are first cut at this length."""
 
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 _QUESTION_END = re.compile(r"[?？]\W*\Z")
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
@@ -104,7 +103,7 @@ def _belong_together(first: Sentence, second: Sentence, text: str) -> bool:
 
 def _is_fragment(text: str) -> bool:
     most = MAX_FRAGMENT_CHARS_ZH if has_han(text) else MAX_FRAGMENT_WORDS_EN
-    return len(_WORD.findall(text)) <= most and not is_plain_statement(text)
+    return count_words(text) <= most and not is_plain_statement(text)
 
 
 def _cut(sentence: Sentence) -> Iterator[Sentence]:

@@ -96,6 +96,9 @@ class CommandRunner:
         commands = find_commands(turn.query)
         if not commands or turn.hidden or self._was_run(space, turn):
             return []
+        if any(command.kind == "forget_topic" for command in commands):
+            # "forget my salary, as if I had never said it" means one thing, not the turn before as well.
+            commands = tuple(command for command in commands if command.kind != "forget_last")
         actions: list[Action] = []
         for command in commands:
             # The space may change at the same time, or the embedder may be down: the reader comes later.

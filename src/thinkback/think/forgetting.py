@@ -18,7 +18,7 @@ from datetime import datetime
 
 from thinkback.indexing import Indexer
 from thinkback.language.commands import has_content
-from thinkback.language.sentences import Sentence, split_sentences
+from thinkback.language.sentences import Sentence, count_words, split_sentences
 from thinkback.protocols import Clock, Store
 from thinkback.think.aliases import Aliases
 from thinkback.think.context import ContextBuilder
@@ -48,7 +48,6 @@ _ADDS = re.compile(
     r"\W*(?:and|but|also|plus)\s+(?!the\b|a\b|an\b|no\b|not\b)\w|\W*(?:另外|还有|同时)", re.IGNORECASE
 )
 _PRONOUN = re.compile(r"\b(?:it|that|this|he|she|they|him|them)\b|[它他她]|这个|那个", re.IGNORECASE)
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
 
 class RemainderKeeper:
@@ -178,7 +177,7 @@ def _continues(sentence: str) -> bool:
     """Whether a sentence goes on about the one before it."""
     if _GOES_ON.match(sentence):
         return True
-    return not _FIRST_PERSON.search(sentence) and len(_WORD.findall(sentence)) <= MAX_BARE_WORDS
+    return not _FIRST_PERSON.search(sentence) and count_words(sentence) <= MAX_BARE_WORDS
 
 
 def _stands_alone(clause: str) -> bool:

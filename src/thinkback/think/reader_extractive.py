@@ -10,13 +10,12 @@ answer answers. The reader proposes nothing but `add`; it never retires a though
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from thinkback.language.commands import has_content
-from thinkback.language.sentences import is_question
+from thinkback.language.sentences import count_words, is_question
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
@@ -32,7 +31,6 @@ MAX_TURNS = 16
 MAX_ANSWER_WORDS = 8
 MAX_ANSWER_CHARS_ZH = 14
 
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
 _EXAMPLE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 EXAMPLE_REQUEST = ReadRequest(
@@ -130,7 +128,7 @@ def _is_short_answer(piece: Piece) -> bool:
 
 
 def _is_short(text: str) -> bool:
-    return len(_WORD.findall(text)) <= (MAX_ANSWER_CHARS_ZH if has_han(text) else MAX_ANSWER_WORDS)
+    return count_words(text) <= (MAX_ANSWER_CHARS_ZH if has_han(text) else MAX_ANSWER_WORDS)
 
 
 def _is_short_question(text: str) -> bool:

@@ -67,6 +67,7 @@ def recalled(*sentences: str) -> list[Candidate]:
             ("The rent was €1,150 in 2024.", "The rent is €1,300 now."),
             "€1,300 - €1,150 = €150",
         ),
+        ("二模比一模多考了几分？", ("小明一模考了412分。", "小明二模考了437分。"), "437分 - 412分 = 25分"),
         ("我瘦了几斤？", ("用户三月体重152斤。", "用户九月体重140.5斤。"), "152斤 - 140.5斤 = 11.5斤"),
         ("差价多少？", ("买入的价格是6.5万欧。", "卖出的价格是7.8万欧。"), "7.8万欧 - 6.5万欧 = 1.3万欧"),
     ],
@@ -108,6 +109,15 @@ def test_in_doubt_nothing_is_computed(question: str, sentences: tuple[str, ...])
 def valid_from(item: Candidate, day: datetime) -> Candidate:
     assert item.thought is not None
     return replace(item, thought=replace(item.thought, valid_from=day))
+
+
+def test_both_amounts_may_stand_in_one_sentence() -> None:
+    items = recalled("The kitchen is green.", "The kitchen cost $57,300, more than the budget of $55,000.")
+    _, cost = add_calculation(items, "How much did the kitchen go over the budget?", days_said)
+    assert cost.text.endswith("(computed: $57,300 - $55,000 = $2,300)")
+    assert cost.reason.endswith("; computed from it")
+    three = recalled("The kitchen cost $57,300 instead of $55,000 or $50,000.")
+    assert add_calculation(three, "How much did the kitchen go over the budget?", days_said) == three
 
 
 def test_the_day_of_the_message_is_not_the_day_of_its_event() -> None:

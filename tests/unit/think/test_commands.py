@@ -206,6 +206,14 @@ def test_name_alone_can_be_forgotten(memory: Memory) -> None:
     assert memory.recall("Who plays the tuba?").items == ()
 
 
+def test_request_said_twice_in_a_message_is_carried_out_once(memory: Memory) -> None:
+    say(memory, "我下个月要做体检，有点担心血脂。")
+    say(memory, "我周末去了趟动物园。")
+    say(memory, "别记我说的体检的事了，就当我没说过。")
+    assert "体检" not in texts(memory, "我担心什么？")
+    assert "动物园" in texts(memory, "我周末去了哪里？")
+
+
 def test_command_is_carried_out_despite_a_concurrent_change(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

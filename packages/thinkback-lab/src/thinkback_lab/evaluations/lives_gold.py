@@ -1,7 +1,8 @@
 """The upper bound of thinking: every gold fact of a life becomes a thought, to develop and measure recall.
 
 What a fact replaces, ends or asks to forget is retired, as by a model that makes no mistake. The thoughts are
-written through the store and bypass the reader, the guard and the planner.
+written through the store and bypass the reader, the guard and the planner. A request to forget is carried out
+by `remember` already: what it retired is not retired again, and its turn may need no further thinking.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class GoldThinker:
 
     def _take(self, facts: Sequence[str]) -> tuple[int, ...]:
         """The current thoughts of these facts, which are to be retired."""
-        return tuple(self.thought_ids.pop(fact) for fact in facts if fact in self.thought_ids)
+        taken = [self.thought_ids.pop(fact) for fact in facts if fact in self.thought_ids]
+        current = self._writer.current_ids() if taken else frozenset()
+        return tuple(id_ for id_ in taken if id_ in current)
 
 
 def _draft(fact: GoldFact, turn: Turn) -> ThoughtDraft:
@@ -87,15 +90,25 @@ class _PlanWriter:
     memory: Memory
     indexer: Indexer
 
-    def claim(self) -> tuple[Turn, str]:
-        """The pending turn and its lease."""
-        (turn,) = self.memory.turns(limit=1, newest=True)
-        (claim,) = self.memory.store.claim(self.memory.user, 1, LEASE_SECONDS, turn.at)
-        return claim.turn, claim.lease
+    def claim(self) -> tuple[Turn, str | None]:
+        """The newest turn and its lease; no lease if there is nothing left to think about."""
+        (turn,) = self.memory.turns(limit=1, newest=True, hidden=True)
+        for claim in self.memory.store.claim(self.memory.user, 1, LEASE_SECONDS, turn.at):
+            return claim.turn, claim.lease
+        return turn, None
 
-    def apply(self, turn: Turn, lease: str, operations: tuple[Operation, ...]) -> Sequence[Action]:
+    def current_ids(self) -> frozenset[int]:
+        return frozenset(thought.id for thought in self.memory.thoughts())
+
+    def apply(self, turn: Turn, lease: str | None, operations: tuple[Operation, ...]) -> Sequence[Action]:
         space = self.memory.user
-        plan = Plan(turn=turn.id, lease=lease, actor="gold", operations=operations)
+        plan = Plan(
+            turn=None if lease is None else turn.id,
+            lease=lease or "",
+            actor="gold",
+            operations=operations,
+            cause=turn.id,
+        )
         self.indexer.index_pending(space)
         entries, epoch = self.indexer.entries_for_plan(space, plan)
         return self.memory.store.apply(space, plan, entries, turn.at, epoch)
