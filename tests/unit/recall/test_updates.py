@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from thinkback.language.update_scorer import SentenceFeatures
 from thinkback.recall import updates
 from thinkback.types import SAID, Candidate, Ref, Score, Source, Thought, Turn
 
@@ -38,8 +39,8 @@ def source_turn(item: Candidate) -> Turn | None:
 
 @pytest.mark.parametrize("shared", ["rent", "600", "500", "nothing"])
 def test_messages_are_compared_as_well_as_sentences(monkeypatch: pytest.MonkeyPatch, shared: str) -> None:
-    def score(old: str, new: str, **_: object) -> float:
-        return float(shared in old and shared in new)
+    def score(old: SentenceFeatures, new: SentenceFeatures, **_: object) -> float:
+        return float(shared in old.terms and shared in new.terms)
 
     monkeypatch.setattr(updates, "score_update", score)
     found = updates.mark_possible_updates(
