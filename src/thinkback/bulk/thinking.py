@@ -17,8 +17,7 @@ from thinkback.bulk.cluster import Cluster
 from thinkback.bulk.tasks import MAX_PROBLEMS, ThinkReport, think_space
 from thinkback.config import NONE, Settings, llm_spec, open_store
 from thinkback.errors import InvalidInput
-from thinkback.indexing import ProgressCallback
-from thinkback.protocols import Store
+from thinkback.protocols import ProgressCallback, Store
 from thinkback.storage import is_postgres
 from thinkback.think.leases import LEASE_SECONDS
 from thinkback.types import Usage

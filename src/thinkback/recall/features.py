@@ -59,20 +59,6 @@ def feature_extractor(
     return extract
 
 
-def past_period(query: PreparedQuery, period: tuple[float, float] | None) -> tuple[float, float] | None:
-    """The period that a query names, if it is over."""
-    is_over = period is not None and query.now is not None and period[1] <= query.now.timestamp()
-    return period if is_over else None
-
-
-def held_in(thought: Thought, start: float, end: float) -> int:
-    """1 if the thought was true in the period, -1 if it became true later, else 0."""
-    began = (thought.valid_from or thought.recorded_at).timestamp()
-    if began >= end:
-        return -1
-    return 1 if thought.valid_to is None or thought.valid_to.timestamp() > start else 0
-
-
 def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int) -> Features:
     values = {}
     if kinds and kind:
@@ -92,6 +78,20 @@ def _guess_turn_kind(turn: Turn) -> Kind | None:
 def _row_test(test: AnswerTest) -> Callable[[Thought | Turn], bool]:
     """The test of a text as one of a memory: always the same function, so that its results can be cached."""
     return lambda memory: test(memory.text if isinstance(memory, Turn) else memory.sentence)
+
+
+def past_period(query: PreparedQuery, period: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The period that a query names, if it is over."""
+    is_over = period is not None and query.now is not None and period[1] <= query.now.timestamp()
+    return period if is_over else None
+
+
+def held_in(thought: Thought, start: float, end: float) -> int:
+    """1 if the thought was true in the period, -1 if it became true later, else 0."""
+    began = (thought.valid_from or thought.recorded_at).timestamp()
+    if began >= end:
+        return -1
+    return 1 if thought.valid_to is None or thought.valid_to.timestamp() > start else 0
 
 
 def _describe(values: Mapping[str, float]) -> str:

@@ -30,7 +30,7 @@ _SECONDS_PER_DAY = 86_400.0
 
 
 class SpokenItem(NamedTuple):
-    """A recalled item in the user's own words: what the scorer reads in the sentence and in its message."""
+    """A recalled item in the user's own words: the sentence, its message, and when it was said."""
 
     position: int
     words: SentenceFeatures
@@ -45,12 +45,13 @@ def mark_possible_updates(
     memoise: Memoiser = call_uncached,
 ) -> list[Candidate]:
     """The items recalled for a question with possibly outdated ones marked, each after the newer one."""
+
+    def read(text: str) -> SentenceFeatures:
+        return memoise(read_sentence, text)
+
     spoken = [
         SpokenItem(
-            position,
-            memoise(read_sentence, item.thought.sentence if item.thought else turn.query),
-            memoise(read_sentence, turn.query),
-            turn.at,
+            position, read(item.thought.sentence if item.thought else turn.query), read(turn.query), turn.at
         )
         for position, item in enumerate(items)
         if _is_spoken(item) and (turn := source_turn(item)) is not None
@@ -83,9 +84,7 @@ def _is_update(old: SpokenItem, new: SpokenItem, question: QuestionFeatures) -> 
     days = (new.said_at - old.said_at).total_seconds() / _SECONDS_PER_DAY
     if days <= _MIN_DAYS:
         return False
-    pairs = [(old.words, new.words)]
-    if old.words is not old.message or new.words is not new.message:
-        pairs.append((old.message, new.message))
+    pairs = {(old.words, new.words): None, (old.message, new.message): None}
     return any(score_update(*pair, question=question, days=days) >= LABEL_THRESHOLD for pair in pairs)
 
 

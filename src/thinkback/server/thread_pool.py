@@ -66,7 +66,6 @@ class ThreadPool:
     """A few threads behind a bounded queue that all tenants share."""
 
     def __init__(self, threads: int = DEFAULT_THREADS, max_queued: int = MAX_QUEUED) -> None:
-        self.threads = threads
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="thinkback-pool")
         self._max_queued = max_queued
         self._max_queued_by_tenant = max(1, int(max_queued * MAX_QUEUED_SHARE)) if threads > 1 else max_queued

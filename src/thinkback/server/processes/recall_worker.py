@@ -16,6 +16,7 @@ from thinkback.server.proxy.recall_client import recall_memories
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
+RECALL_THREADS = 4  # a remote embedder blocks, and a local one releases the interpreter lock
 MAX_QUEUED_RECALLS = 256  # more would miss their deadline anyway
 
 
@@ -25,7 +26,7 @@ class RecallWorker:
     def __init__(self, memories: MemoryRegistry, options: Options) -> None:
         self._memories = memories
         self._options = options
-        self._pool = ThreadPool(threads=ipc_client.RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
+        self._pool = ThreadPool(threads=RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
         self._stop = asyncio.Event()
         self.connections: set[_WorkerConnection] = set()
 

@@ -132,14 +132,10 @@ class RecallStep:
         return found
 
     def _is_overloaded(self) -> bool:
-        """Whether the running recalls would use up too much of this one's time.
-
-        Those that run at the same time share the processor, which their durations show already.
-        """
-        waiting_seconds = self._running * self._average_seconds / self._client.parallel_recalls
+        """Whether the running recalls would use up too much of this one's time."""
         return (
             self._running >= MAX_UNQUEUED_RECALLS
-            and waiting_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
+            and self._running * self._average_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
         )
 
     def _skip(self, reason: str) -> RecalledMemories:

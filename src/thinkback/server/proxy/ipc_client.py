@@ -32,7 +32,6 @@ from thinkback.types import RecalledItem
 MAX_FRAME_BYTES = 64 << 20
 MAX_UNREAD_BYTES = 4 << 20  # that may wait for a worker which does not read
 RECONNECT_DELAY_SECONDS = 0.2
-RECALL_THREADS = 4  # of a worker: a remote embedder blocks, and a local one releases the interpreter lock
 _LENGTH_BYTES = 4
 
 FrameFields = list[Any]
@@ -90,10 +89,6 @@ class IpcRecallClient:
         self._options = options
         self._local = local
         self._connections = [_ClientConnection(path) for path in options.recall_sockets]
-
-    @property
-    def parallel_recalls(self) -> int:
-        return RECALL_THREADS * max(1, len(self._connections))
 
     def on_reconnect(self, callback: Callable[[], None]) -> None:
         for connection in self._connections:

@@ -81,11 +81,6 @@ class RecallClient(Protocol):
     Methods raise `DeadlineExceeded` when the time is over, or the error that memory raised.
     """
 
-    @property
-    def parallel_recalls(self) -> int:
-        """How many recalls run at the same time; others wait for them."""
-        ...
-
     async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories: ...
 
     async def remember(self, memory: Memory, turn: ChatTurn) -> str:
@@ -106,10 +101,6 @@ class LocalRecallClient:
         self._options = options
         self._pool = pool
         self._write_pool = ThreadPool()  # separate: writes that wait for the database must not block reads
-
-    @property
-    def parallel_recalls(self) -> int:
-        return self._pool.threads
 
     async def recall(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
         return await self._pool.run_within(

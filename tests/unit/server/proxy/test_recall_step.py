@@ -22,10 +22,7 @@ ASKED = ChatQuery(text="Where do I live?")
 class Slowly:
     """A recall client whose recalls end when released, and report `seconds` as their duration."""
 
-    def __init__(
-        self, seconds: float = 0.0, error: Exception | None = None, parallel_recalls: int = 1
-    ) -> None:
-        self.parallel_recalls = parallel_recalls
+    def __init__(self, seconds: float = 0.0, error: Exception | None = None) -> None:
         self.seconds = seconds
         self.error = error
         self.free = asyncio.Event()
@@ -69,25 +66,6 @@ def test_recall_is_skipped_if_queue_is_long(memory: Memory) -> None:
         assert (await recalling.run(memory, ASKED)).skipped == ""
 
     asyncio.run(story())
-
-
-def test_recalls_that_run_at_the_same_time_are_not_counted_as_a_queue(memory: Memory) -> None:
-    async def late(parallel_recalls: int) -> str:
-        recall_client = Slowly(seconds=0.04, parallel_recalls=parallel_recalls)
-        recalling = RecallStep(Options(recall_timeout_seconds=0.25), recall_client, Telemetry())
-        recall_client.free.set()
-        for _ in range(40):
-            await recalling.run(memory, ASKED)
-        recall_client.free.clear()
-        first = [asyncio.ensure_future(recalling.run(memory, ASKED)) for _ in range(MAX_UNQUEUED_RECALLS)]
-        await asyncio.sleep(0)
-        last = asyncio.ensure_future(recalling.run(memory, ASKED))
-        await asyncio.sleep(0)
-        recall_client.free.set()
-        await asyncio.gather(*first)
-        return (await last).skipped
-
-    assert [asyncio.run(late(parallel)) for parallel in (1, 4)] == ["busy", ""]
 
 
 def test_fast_recalls_run_concurrently(memory: Memory) -> None:
