@@ -81,7 +81,13 @@ def dump(options: argparse.Namespace) -> None:
     end = max(turn.at for life in read_lives(options.split, None) for turn in life.turns)  # now
     with Memory.open(options.database, background=False, clock=lambda: end) as memory:
         for user, life, query in questions(memory, options):
-            for settings in ({"k": 5}, {"k": 40}, {"k": 5, "explain": True}, {"k": 5, "budget": 100}):
+            several: tuple[dict[str, Any], ...] = (
+                {"k": 5},
+                {"k": 40},
+                {"k": 5, "explain": True},
+                {"k": 5, "budget": 100},
+            )
+            for settings in several:
                 found.append(
                     {"life": life, "query": query, "settings": settings}
                     | describe(user.recall(query, **settings))

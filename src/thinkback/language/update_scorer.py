@@ -14,6 +14,7 @@ may rest on it.
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -352,7 +353,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def _word_value(slots: Sequence[int]) -> float:
     """The value of each word of a pair: they have length 1 together."""
-    return 1 / max(len(slots), 1) ** 0.5
+    return 1 / math.sqrt(max(len(slots), 1))
 
 
 def _pair_features(
