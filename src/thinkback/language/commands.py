@@ -73,10 +73,7 @@ def find_commands(text: str) -> tuple[Command, ...]:
     """The commands of a text, in order."""
     if len(text) > MAX_TEXT_CHARS or not _pattern("hint").search(text):
         return ()
-    found = [command for sentence in split_sentences(text) for command in _commands_of_sentence(sentence)]
-    if any(command.kind == "forget_topic" for command in found):  # "..., as if I had not said it" repeats it
-        found = [command for command in found if command.kind != "forget_last"]
-    return tuple(found)
+    return tuple(command for sentence in split_sentences(text) for command in _commands_of_sentence(sentence))
 
 
 def is_only_commands(text: str) -> bool:
