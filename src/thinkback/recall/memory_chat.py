@@ -26,6 +26,7 @@ from thinkback.language.writing_systems import detect_language, has_han
 from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say
+from thinkback.recall.overview import asks_for_overview
 from thinkback.types import INSTRUCTION, SAID, Action, Recollection, Thought, Turn
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
@@ -62,7 +63,11 @@ def split_message(message: str) -> MessageParts:
     if load_patterns("request").search(message) and not load_patterns("about").search(message):
         return MessageParts("", is_request=True, tells=False)
     sentences = [sentence.text for sentence in split_sentences(message)] or [message]
-    asked = [sentence for sentence in sentences if asks(sentence) or load_patterns("about").search(sentence)]
+    asked = [
+        sentence
+        for sentence in sentences
+        if asks(sentence) or load_patterns("about").search(sentence) or asks_for_overview(sentence)
+    ]
     return MessageParts(" ".join(asked), is_request=False, tells=len(asked) < len(sentences))
 
 
@@ -219,8 +224,13 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
 
 def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The sentences that answer the question, best first."""
-    if load_patterns("about_me").search(question):
-        return _without_repetitions(sorted(statements, key=lambda each: -each.said_in))[:MAX_LISTED]
+    if asks_for_overview(question):
+        newest = sorted(statements, key=lambda each: -each.said_in)
+        return [
+            each
+            for number, each in enumerate(newest)
+            if not any(each.terms <= other.terms for other in newest[:number])
+        ][:MAX_LISTED]
     about_past = load_patterns("past").search(question) is not None
     matching = [
         (sentence.score * (0.5 + 0.5 * match), sentence)

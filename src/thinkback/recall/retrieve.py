@@ -14,6 +14,7 @@ from thinkback.recall.calculations import add_calculation
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
 from thinkback.recall.outdated import find_outdated
+from thinkback.recall.overview import asks_for_overview, overview_hits
 from thinkback.recall.query import MemoryLoader, PreparedQuery
 from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
 from thinkback.recall.score import RetentionScorer
@@ -104,7 +105,9 @@ def retrieve(
 ) -> Recollection:
     """The `query.k` most relevant memories, best first; if explained, with the dropped candidates."""
     search = prepare_search(query, index, hashing, preset, loader)
-    if preset.rerank:
+    if query.snapshot is None and asks_for_overview(query.text):
+        result = _retrieve_overview(search)
+    elif preset.rerank:
         result = _retrieve_reranked(search, get_reranker(preset.rerank))
     elif search.preset.rank_together:
         result = _retrieve_combined(search)
@@ -139,6 +142,13 @@ def _asks_about_now(search: Search) -> bool:
     if search.query.as_of is not None or search.query.snapshot is not None or search.reaches_back:
         return False
     return not any(now is not None and span.end and span.end <= now for span in search.query_time.spans)
+
+
+def _retrieve_overview(search: Search) -> RetrievalResult:
+    """The newest memories, for a question about everything that is known."""
+    hits = search.hits("thought", search.query.k)
+    kept, dropped = _selector(search, {}).select(overview_hits(search, hits), search.query.k)
+    return RetrievalResult(hits, None, kept, dropped)
 
 
 def _retrieve_combined(search: Search) -> RetrievalResult:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from thinkback.language.safety.contact_details import is_contact_statement
 from thinkback.language.safety.detector import SafetyModel, score_windows
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
 from thinkback.language.safety.normalise import (
@@ -124,6 +125,8 @@ def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
 
     With `runs`, the detector reads runs of sentences too.
     """
+    if is_contact_statement(text):
+        return Findings()
     normalised = normalise_text(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)), REDACTION_MARK)
     parts = [_scan_reading(normalised, suspicion, runs)]
     if suspicion.disguised:
@@ -156,6 +159,8 @@ def _scan_reading(
     known = list(detect_secrets(reading.text)) if suspicion.secrets else []
     for window in windows:
         start, end = _trim(reading.text, window.start, window.end)
+        if is_contact_statement(reading.text[start:end]):
+            continue
         order = window.score.order + added_score
         if order >= limits.quoted and not any(a < end and start < b for a, b in flagged):
             flagged.append((start, end))  # sentences come before runs of sentences

@@ -1,0 +1,55 @@
+"""Questions about everything that is known: "what do you know about me?", 你都记得我什么?
+
+They have no words to search for. The newest thoughts are recalled, lasting facts before events.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from thinkback.recall.features import MemoryHit
+from thinkback.types import EPISODIC_KINDS, INSTRUCTION, Score, Thought, Turn
+
+if TYPE_CHECKING:
+    from thinkback.index.space_index import Hits
+    from thinkback.recall.search import Search
+
+CANDIDATES_PER_RESULT = 8
+_SCORE_STEP = 1e-3  # keeps the order
+_OVERVIEW = re.compile(
+    r"\W*(?:(?:so|and|ok(?:ay)?|hey|hi|tell me|now)[\s,]+)*(?:"
+    r"(?:what(?:'s| is|s)?|everything|all)(?: all| else| everything)?(?: do| did| can)?"
+    r" (?:you|u|ya)(?: all| already| currently)? (?:know|remember|recall)(?: (?:so far|by now))?"
+    r"(?: (?:about|on|of) (?:me|myself))?(?: so far| by now| already)?"
+    r"|(?:something |everything |all )?about (?:me|myself)|who am i(?: to you)?"
+    r"|what (?:have|did) i (?:told|tell)(?: (?:you|u))?(?: so far| until now)?(?: about (?:me|myself))?"
+    r")\W*"
+    r"|\W*(?:你)?(?:现在|目前|都|还)*(?:知道|记得|记住了?|了解)(?:些|关于)?我的?(?:什么|哪些事?|多少|啥)?(?:事情?|信息)?(?:了|吗|呢)?\W*"
+    r"|\W*(?:你)?(?:关于我|对我)[，,]?(?:你)?(?:都|还)*(?:知道|记得|了解)(?:些|了)?(?:什么|哪些|多少|啥)?\W*"
+    r"|\W*(?:说说|讲讲)?(?:我是(?:谁|什么样的人)|我(?:都)?(?:跟|和|对)你(?:都)?(?:说|讲|聊)过(?:些)?(?:什么|啥|哪些))\W*",
+    re.IGNORECASE,
+)
+
+
+def asks_for_overview(text: str) -> bool:
+    """Whether a text asks for everything that is known about the user."""
+    return _OVERVIEW.fullmatch(text.replace("’", "'")) is not None
+
+
+def overview_hits(search: Search, hits: Hits) -> list[MemoryHit]:
+    """The newest current thoughts as hits, lasting facts before events; then the newest turns."""
+    limit = search.query.k * CANDIDATES_PER_RESULT
+    index, loader = search.index, search.loader
+    known = index.valid_ids("thought", index.ids("thought").tolist())
+    thoughts = [
+        thought for thought in loader.thoughts(sorted(known)[-limit:]) if thought.relation != INSTRUCTION
+    ]
+    thoughts.sort(key=lambda thought: (thought.kind in EPISODIC_KINDS, -thought.id))
+    said = sorted(index.valid_ids("turn", index.ids("turn").tolist()))[-limit:]
+    turns = sorted(loader.turns(said), key=lambda turn: -turn.id)
+    memories: list[Thought | Turn] = [*thoughts, *turns]
+    return [
+        MemoryHit(memory, Score(1 - number * _SCORE_STEP, 0.0, 0.0), 0, hits)
+        for number, memory in enumerate(memories)
+    ]
