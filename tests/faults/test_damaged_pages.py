@@ -24,7 +24,7 @@ from thinkback.storage.sqlite import SqliteStore
 from thinkback.transfer import export_space
 from thinkback.types import VersionStamp
 
-FILES = int(os.environ.get("THINKBACK_DAMAGED_FILES", "150"))
+FILES = int(os.environ.get("THINKBACK_DAMAGED_FILES", "100"))
 PAGE = 4096
 Damage = Callable[[bytearray, random.Random], None]
 

@@ -1,6 +1,6 @@
 """kill -9 at random moments and at every named write: no turn is lost, none is thought about twice.
 
-200 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
+100 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.faults.invariants import assert_invariants, count_turns_thought_twice
 
 from thinkback.storage.sqlite import SqliteStore
 
-KILLS = int(os.environ.get("THINKBACK_KILLS", "200"))
+KILLS = int(os.environ.get("THINKBACK_KILLS", "100"))
 WORKERS = 2
 KILLS_A_DATABASE = 50
 
