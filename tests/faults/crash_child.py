@@ -81,8 +81,8 @@ class Failpoint:
             self.pass_by("after", name)
 
         @contextmanager
-        def watched_write(db: Connection, *, derived: bool = False) -> Iterator[None]:
-            with write(db, derived=derived):
+        def watched_write(db: Connection, **options: bool) -> Iterator[None]:
+            with write(db, **options):
                 yield
                 self.pass_by("before", "commit")
             self.pass_by("after", "commit")
