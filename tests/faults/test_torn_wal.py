@@ -94,8 +94,8 @@ def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lived:
     path, states, write = tmp_path / "lived.db", set(), Connection.write
 
     @contextmanager
-    def noted_write(db: Connection, *, derived: bool = False) -> Iterator[None]:
-        with write(db, derived=derived):
+    def noted_write(db: Connection, **options: bool) -> Iterator[None]:
+        with write(db, **options):
             yield
         states.add(state(store))
 

@@ -14,6 +14,10 @@ ROOT = Path(thinkback_lab.__file__).parent
 
 # module -> the internal modules of thinkback that it may import
 COMPONENTS: dict[str, set[str]] = {
+    # the option --ray, which is the same for all commands, and the cluster behind it
+    "cli.py": {"cli.cluster"},
+    "commands/evaluate.py": {"cli.cluster"},
+    "commands/suite_cluster.py": {"bulk.cluster"},
     # the language of an answer, and which of its words were never told
     "evaluations/chats.py": {"language.writing_systems", "recall.grounding"},
     # the check of answers alone, without a chat
