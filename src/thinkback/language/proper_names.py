@@ -12,7 +12,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
 from typing import NamedTuple
@@ -65,7 +65,6 @@ class _Token(NamedTuple):
     possessive: bool
 
 
-@lru_cache(maxsize=16384)
 def _tokens(text: str) -> tuple[_Token, ...]:
     found = []
     for match in _LATIN_WORD.finditer(text):

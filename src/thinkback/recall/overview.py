@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thinkback.recall.search import Search
 
 CANDIDATES_PER_RESULT = 8
-_SCORE_STEP = 1e-3  # keeps the order
 _OVERVIEW = re.compile(
     r"\W*(?:(?:so|and|ok(?:ay)?|hey|hi|tell me|now)[\s,]+)*(?:"
     r"(?:what(?:'s| is|s)?|everything|all)(?: all| else| everything)?(?: do| did| can)?"
@@ -41,15 +40,16 @@ def overview_hits(search: Search, hits: Hits) -> list[MemoryHit]:
     """The newest current thoughts as hits, lasting facts before events; then the newest turns."""
     limit = search.query.k * CANDIDATES_PER_RESULT
     index, loader = search.index, search.loader
-    known = index.valid_ids("thought", index.ids("thought").tolist())
+    known = search.valid_ids("thought", index.ids("thought").tolist())
     thoughts = [
         thought for thought in loader.thoughts(sorted(known)[-limit:]) if thought.relation != INSTRUCTION
     ]
     thoughts.sort(key=lambda thought: (thought.kind in EPISODIC_KINDS, -thought.id))
-    said = sorted(index.valid_ids("turn", index.ids("turn").tolist()))[-limit:]
+    said = sorted(search.valid_ids("turn", index.ids("turn").tolist()))[-limit:]
     turns = sorted(loader.turns(said), key=lambda turn: -turn.id)
     memories: list[Thought | Turn] = [*thoughts, *turns]
+    step = (1 - search.preset.threshold) / (len(memories) + 1)  # all are above the threshold, in this order
     return [
-        MemoryHit(memory, Score(1 - number * _SCORE_STEP, 0.0, 0.0), 0, hits)
+        MemoryHit(memory, Score(1 - number * step, 0.0, 0.0), 0, hits)
         for number, memory in enumerate(memories)
     ]

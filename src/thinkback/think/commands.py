@@ -36,6 +36,7 @@ from thinkback.language.commands import (
 )
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets, redact
+from thinkback.language.sentences import split_sentences
 from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Clock, Store
@@ -82,6 +83,23 @@ def _log_failure(step: str) -> Iterator[None]:
         _log.warning("%s failed: %s", step, type(error).__name__)
 
 
+def _without_restated(text: str, commands: Sequence[Command]) -> tuple[Command, ...]:
+    """The commands without "as if I had not said it" in a sentence that names what to forget."""
+    named = [
+        (sentence.start, sentence.end)
+        for sentence in split_sentences(text)
+        if any(
+            command.kind == "forget_topic" and sentence.start <= command.start < sentence.end
+            for command in commands
+        )
+    ]
+    return tuple(
+        command
+        for command in commands
+        if command.kind != "forget_last" or not any(start <= command.start < end for start, end in named)
+    )
+
+
 class CommandRunner:
     """Carries out the commands of turns for the spaces of one tenant."""
 
@@ -96,24 +114,22 @@ class CommandRunner:
         commands = find_commands(turn.query)
         if not commands or turn.hidden or self._was_run(space, turn):
             return []
-        if any(command.kind == "forget_topic" for command in commands):
-            # "forget my salary, as if I had never said it" means one thing, not the turn before as well.
-            commands = tuple(command for command in commands if command.kind != "forget_last")
+        commands = _without_restated(turn.query, commands)
         actions: list[Action] = []
         for command in commands:
             # The space may change at the same time, or the embedder may be down: the reader comes later.
             with _log_failure(f"command {command.kind} of {turn.ref}"):
-                action = self._run_until_settled(space, turn, command)
+                action = self._run_with_retries(space, turn, command)
                 if action is not None:
                     actions.append(action)
-            if any(turn.id in action.hides for action in actions):
+            if command.kind == "off_record" and any(turn.id in action.hides for action in actions):
                 break
         return actions
 
     def _was_run(self, space: str, turn: Turn) -> bool:
         return any(action.actor == USER_ACTOR for action in self._store.journal(space, turn=turn.id))
 
-    def _run_until_settled(self, space: str, turn: Turn, command: Command) -> Action | None:
+    def _run_with_retries(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Carry out a command, again if thinking changed the space at the same time."""
         for _ in range(_MAX_RETRIES):
             with suppress(Conflict):
@@ -178,9 +194,11 @@ class CommandRunner:
         thoughts: Sequence[int] = (),
         keep_thoughts: bool = False,
     ) -> Action:
+        earlier = self._store.journal(space, turn=turn.id)  # another command of the message
+        hidden = {id_ for action in earlier for id_ in action.hides}
         return self._store.forget(
             space,
-            turns=sorted(set(turns)),
+            turns=sorted(set(turns) - hidden),
             thoughts=thoughts,
             reason=reason,
             actor=USER_ACTOR,

@@ -24,7 +24,7 @@ from thinkback.think.aliases import Aliases
 from thinkback.think.context import ContextBuilder
 from thinkback.think.grounding import locate_quote
 from thinkback.think.guard import Guard
-from thinkback.think.plan import SpaceState, plan_turn
+from thinkback.think.plan import SpaceState, plan_turn, thoughts_drawn_from
 from thinkback.think.reader_extractive import ExtractiveReader
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.similarity import SentenceSimilarity
@@ -91,8 +91,14 @@ class RemainderKeeper:
             for change in reader.read(request)
             if is_new or not self._is_known(space, rest, change.quote, forgotten)
         ]
+        state = SpaceState(
+            aliases=aliases,
+            find=request.find,
+            get=get,
+            drawn_from=lambda turn: thoughts_drawn_from(self._store, space, turn),
+        )
         accepted = Guard(request, aliases, get, SentenceSimilarity(None)).judge(changes).accepted
-        planned = plan_turn(rest, accepted, SpaceState(aliases=aliases, find=request.find, get=get), {})
+        planned = plan_turn(rest, accepted, state, {})
         plan = Plan(
             turn=None,
             lease="",

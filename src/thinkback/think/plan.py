@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from thinkback.protocols import Store
 from thinkback.think.aliases import Aliases
 from thinkback.think.comparison_keys import object_key
 from thinkback.think.contract import FindThoughts
@@ -47,6 +48,12 @@ class SpaceState:
     find: FindThoughts
     get: Callable[[Sequence[int]], Sequence[Thought]]
     drawn_from: Callable[[int], Sequence[Thought]] = lambda turn: ()
+
+
+def thoughts_drawn_from(store: Store, space: str, turn: int) -> list[Thought]:
+    """The current thoughts that were drawn from a turn."""
+    drawn = {thought.id for action in store.journal(space, turn=turn) for thought in action.after}
+    return store.thoughts(space, ids=sorted(drawn)) if drawn else []
 
 
 def plan_turn(

@@ -34,9 +34,9 @@ from thinkback.think.context import ContextBuilder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.guard import AcceptedChange, Guard
 from thinkback.think.leases import LEASE_SECONDS, LeaseKeeper
-from thinkback.think.plan import SpaceState, plan_turn
+from thinkback.think.plan import SpaceState, plan_turn, thoughts_drawn_from
 from thinkback.think.similarity import SentenceSimilarity
-from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Thought, Turn, Usage
+from thinkback.types import Action, ClaimedTurn, Plan, ThinkResult, Turn, Usage
 from thinkback.usage import Stopwatch, count_usage
 
 TIME_LIMIT_SECONDS = 240.0  # for reading the turns of one claim
@@ -312,12 +312,8 @@ class Thinker:
             aliases=Aliases.from_thoughts(self._store.thoughts(space, kind="relationship")),
             find=request.find,
             get=lambda ids: self._store.thoughts(space, ids=sorted(ids), current=False),
-            drawn_from=cache(lambda turn: self._drawn_from(space, turn)),
+            drawn_from=cache(lambda turn: thoughts_drawn_from(self._store, space, turn)),
         )
-
-    def _drawn_from(self, space: str, turn: int) -> list[Thought]:
-        drawn = {thought.id for action in self._store.journal(space, turn=turn) for thought in action.after}
-        return self._store.thoughts(space, ids=sorted(drawn)) if drawn else []
 
     def _release_failed(
         self,

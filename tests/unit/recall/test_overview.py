@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from thinkback.memory import Memory
@@ -46,3 +48,9 @@ def test_forgotten_facts_are_not_in_an_overview(memory: Memory) -> None:
     memory.post_think()
     memory.remember("forget my salary")
     assert "5000" not in " ".join(item.text for item in memory.recall("What do you know about me?"))
+
+
+def test_overview_of_a_time_before_anything_was_true(memory: Memory) -> None:
+    memory.remember("I live in Bergen.")
+    memory.post_think()
+    assert memory.recall("What do you know about me?", as_of=datetime(2001, 1, 1, tzinfo=UTC)).items == ()

@@ -214,6 +214,14 @@ def test_request_said_twice_in_a_message_is_carried_out_once(memory: Memory) -> 
     assert "动物园" in texts(memory, "我周末去了哪里？")
 
 
+def test_two_requests_of_a_message_are_both_carried_out(memory: Memory) -> None:
+    say(memory, "My salary is 5000 euros.")
+    say(memory, "I had a row with Beata about the will.")
+    say(memory, "Forget what I just said. And forget my salary.")
+    assert "Beata" not in texts(memory, "What was the row about?")
+    assert "5000" not in texts(memory, "What is my salary?")
+
+
 def test_command_is_carried_out_despite_a_concurrent_change(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,7 @@ _REVERSED_HAN = re.compile("|".join(_DATA["reversed_han"].split()))
 CIPHER_SIGN = re.compile(f"{_REVERSED_HAN.pattern}|[{_DATA['distinct_tones']}]")
 """Reversed Chinese, or a vowel with a tone that only pinyin has."""
 
-_WORD = re.compile("[a-z]+", re.I)
+_WORD = re.compile("[a-z]+", re.I | re.ASCII)  # ASCII: "ſ" is no "s", which `lower` would not make it
 REVERSIBLE = re.compile(r"[^\n:：.!?。！？]{8,}")
 """A passage that is read from its end."""
 
@@ -43,9 +43,9 @@ _PINYIN_WORD = re.compile(
     r"(?<![a-z])(?:"
     + "|".join(word.replace(" ", " ?") for word in sorted((*_PINYIN, *_PARTICLES), key=len, reverse=True))
     + r")(?![a-z])",
-    re.I,
+    re.I | re.ASCII,
 )
-PINYIN_RUN = re.compile(rf"{_PINYIN_WORD.pattern}(?:[ ]?{_PINYIN_WORD.pattern})*", re.I)
+PINYIN_RUN = re.compile(rf"{_PINYIN_WORD.pattern}(?:[ ]?{_PINYIN_WORD.pattern})*", re.I | re.ASCII)
 """Words of pinyin that follow each other."""
 
 _HAN_OF = {word.replace(" ", ""): han for word, han in (*_PINYIN.items(), *_PARTICLES.items())}

@@ -125,11 +125,9 @@ def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
 
     With `runs`, the detector reads runs of sentences too.
     """
-    if is_contact_statement(text):
-        return Findings()
     normalised = normalise_text(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)), REDACTION_MARK)
     parts = [_scan_reading(normalised, suspicion, runs)]
-    if suspicion.disguised:
+    if suspicion.disguised and not is_contact_statement(text):
         suspicion = Suspicion(True, True)
         parts += [
             _scan_reading(reading, suspicion, runs, _DISGUISE_SCORE)

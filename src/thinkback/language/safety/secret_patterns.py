@@ -167,7 +167,10 @@ def _is_literal(found: re.Match[str]) -> bool:
     return _EXPRESSION.match(found[1]) is None
 
 
-_PLACEHOLDER = re.compile(r"(?i:your[\w-]*|x{3,}|\.{3}|\*+|changeme)|[A-Z_]{2,20}|[$%]?[{<\[(].*|\$\w+")
+_PLACEHOLDER = re.compile(
+    r"(?i:(?:your|my|db|the)?[-_]?(?:password|passwd|pass|pwd|secret|token)(?:[-_]here)?|x{3,}|\.{3}|\*+|changeme)"
+    r"|[$%]?\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|\$[A-Z_]+|%[A-Z_]+%"
+)
 
 
 def _is_no_placeholder(found: re.Match[str]) -> bool:

@@ -33,6 +33,7 @@ REQUESTS_KEPT_SECONDS = 1.0  # requests that were taken and not used within this
 LEASE_SECONDS = 8.0  # slots of a process that died are free after this time
 RENEW_INTERVAL_SECONDS = 2.0
 WAIT_SECONDS = 0.25  # for the database
+_TAKING_LOCKS = 64
 PAUSE_SECONDS = 2.0  # in which the database is not asked, after it did not answer
 
 _log = logging.getLogger(__name__)
@@ -78,6 +79,7 @@ class SharedLimits:
         self._wall_clock = wall_clock
         self._process = secrets.token_hex(8)
         self._taken: OrderedDict[str, tuple[float, int]] = OrderedDict()  # client -> when, requests left
+        self._taking = [asyncio.Lock() for _ in range(_TAKING_LOCKS)]  # by hash of the client
         self._slots: Counter[str] = Counter()  # granted to this process
         self._changing: dict[str, asyncio.Lock] = {}  # by client: one change of its slots at a time
         self._renewal: asyncio.Task[None] | None = None
@@ -93,6 +95,11 @@ class SharedLimits:
         store, rate, burst = self._store, self._rates.rate, self._rates.burst
         if store is None or not rate:
             return
+        async with self._taking[hash(client) % len(self._taking)]:  # else each would take a portion
+            await self._take(client, store, rate, burst)
+
+    async def _take(self, client: str, store: RequestLimitStore, rate: float, burst: float) -> None:
+        """Use one of the requests that this process has taken, or take a portion of the client's bucket."""
         taken_at, left = self._taken.pop(client, (0.0, 0))
         if left and self._clock() - taken_at < REQUESTS_KEPT_SECONDS:
             if left > 1:
@@ -136,14 +143,19 @@ class SharedLimits:
         if store is None:
             return limit
         portion = max(1, limit // PORTIONS)
-        wanted = min(limit, -(-running // portion) * portion)
-        now = self._wall_clock()
-        granted = await self._database.ask(
-            partial(store.lease_slots, client, self._process, wanted, limit, LEASE_SECONDS, now)
-        )
-        if granted is None:
-            return limit
-        self._slots[client] = granted
+        rounded = min(limit, -(-running // portion) * portion)
+        granted = 0
+        for wanted in sorted({rounded, running}, reverse=True):  # exactly those, if no whole portion is free
+            answer = await self._database.ask(
+                partial(
+                    store.lease_slots, client, self._process, wanted, limit, LEASE_SECONDS, self._wall_clock()
+                )
+            )
+            if answer is None:
+                return limit
+            granted = self._slots[client] = answer
+            if granted >= running:
+                break
         return granted
 
     async def _renew(self) -> None:

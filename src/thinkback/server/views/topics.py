@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from thinkback.language.protocol import load_language
+from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import FUNCTION_CHARACTERS, NUMBER_PATTERN_EN, STOP_WORDS, fold_text
 from thinkback.server.views.snapshot import SpaceSnapshot
 
@@ -60,7 +61,7 @@ def _telling(counts: Counter[str], overall: Counter[str]) -> Iterable[str]:
     return chosen
 
 
-@lru_cache(maxsize=16384)
+@cache_by_digest(16384, min_characters=1)
 def _content_words(sentence: str) -> frozenset[str]:
     folded = fold_text(sentence)
     words = {

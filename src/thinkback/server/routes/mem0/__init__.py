@@ -140,12 +140,12 @@ async def add(ctx: Mem0RequestDependency, body: Add, response: Response) -> Adde
         )
     )
     if not body.infer:
-        return AddedAll(results=operations.added_turns(memory, turns))
+        return AddedAll(results=await ctx.run(lambda: operations.added_turns(memory, turns)))
     outcomes = await ctx.think_over(memory, turns)
     if pending := sum(outcome.state != "done" for outcome in outcomes):
         response.headers[PENDING_HEADER] = str(pending)
     if "read" not in ctx.principal.scopes:  # what was remembered before is not shown
-        return AddedAll(results=operations.added_turns(memory, turns))
+        return AddedAll(results=await ctx.run(lambda: operations.added_turns(memory, turns)))
     return AddedAll(results=await ctx.run(lambda: operations.added_thoughts(memory, outcomes)))
 
 
