@@ -21,11 +21,11 @@ _MIN_WORDS = 2  # that show a cipher
 _MIN_PINYIN_WORDS = 2
 
 _REVERSED = frozenset(word[::-1] for word in _COMMON)
-_MOVED = frozenset(codecs.encode(word, "rot13") for word in _COMMON)
+_IN_ROT13 = frozenset(codecs.encode(word, "rot13") for word in _COMMON)
 _JOINED_PINYIN = frozenset(word.replace(" ", "") for word in _PINYIN)
 _SPACED_PINYIN = frozenset(_PINYIN)
 _SYLLABLES = frozenset(word.split()[0] for word in _PINYIN)
-CIPHER_WORDS = frozenset(word.encode() for word in _REVERSED | _MOVED | _JOINED_PINYIN | _SYLLABLES)
+CIPHER_WORDS = frozenset(word.encode() for word in _REVERSED | _IN_ROT13 | _JOINED_PINYIN | _SYLLABLES)
 """A text without any of these words, in lower case, is in no cipher, unless `CIPHER_SIGN` is found."""
 
 _TONES = {
@@ -61,9 +61,9 @@ def is_reversed(text: str) -> bool:
     return _count(text, _REVERSED) >= _MIN_WORDS or len(set(_REVERSED_HAN.findall(text))) >= _MIN_WORDS
 
 
-def is_moved(text: str) -> bool:
-    """Whether the letters of a text are moved by 13 places."""
-    return _count(text, _MOVED) >= _MIN_WORDS
+def is_rot13(text: str) -> bool:
+    """Whether a text is in the cipher rot13."""
+    return _count(text, _IN_ROT13) >= _MIN_WORDS
 
 
 def is_pinyin(text: str) -> bool:
@@ -73,8 +73,8 @@ def is_pinyin(text: str) -> bool:
     return len(_JOINED_PINYIN & set(words)) + len(_SPACED_PINYIN & pairs) >= _MIN_PINYIN_WORDS
 
 
-def move_letters(text: str) -> str:
-    """Move all letters by 13 places."""
+def rot13(text: str) -> str:
+    """The text with all letters moved by 13 places."""
     return codecs.encode(text, "rot13")
 
 

@@ -203,8 +203,8 @@ def _cipher_readings(normalised: NormalisedText) -> Iterator[NormalisedText]:
             ciphers.REVERSIBLE,
             lambda found: found[0][::-1] if ciphers.is_reversed(found[0]) else found[0],
         )
-    if ciphers.is_moved(text):
-        yield NormalisedText(ciphers.move_letters(text), normalised.positions)
+    if ciphers.is_rot13(text):
+        yield NormalisedText(ciphers.rot13(text), normalised.positions)
     if ciphers.is_pinyin(text):
         yield _replace(normalised, ciphers.PINYIN_RUN, lambda found: ciphers.pinyin_to_han(found[0]))
 
