@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thinkback.index.lexical import QueryTerms, hash_terms
+from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
 from thinkback.index.rows import RowFilter
 from thinkback.index.space_index import Candidates, ColumnOptions, Hits, IndexQuery, SpaceIndex
 from thinkback.language.assistant_questions import asks_for_reply
@@ -18,6 +18,7 @@ from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
 from thinkback.language.tokens import extract_terms
+from thinkback.language.transcripts import possible_speakers
 from thinkback.language.writing_systems import has_han
 from thinkback.presets import Preset, plain_variant
 from thinkback.recall.query import (
@@ -32,6 +33,7 @@ from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
 from thinkback.types import Candidate, Hashing, ItemKind, Thought, Turn
 
 if TYPE_CHECKING:
+    from thinkback.index.space_index import Ints
     from thinkback.recall.score import Scores
     from thinkback.types import TermHashes
 
@@ -128,6 +130,7 @@ class Search:
             scored = None
             if candidates.columns is not None:
                 further = self._thought_columns(candidates, limit) if kind == "thought" else {}
+                further |= self._speaker_column(candidates.ids if kind == "turn" else candidates.turns)
                 scored = self.scorer_for(kind).score(candidates.columns, further)
             found = self._found[key] = _Scored(limit, candidates, scored)
         return found
@@ -153,6 +156,14 @@ class Search:
             known = ids[position] == candidates.turns
             columns["source"] = np.where(known, linear[position], min(0.0, float(linear.min())))
         return columns
+
+    def _speaker_column(self, turns: Ints) -> dict[str, Scores]:
+        """`speaker`: 1 for the turns of the one speaker whom the query names."""
+        if self.preset.weights is None or len(self.query.speakers) != 1:
+            return {}
+        (term,) = possible_speakers(self.query.speakers[0])
+        said = np.isin(turns, self.index.ids_with_term("turn", hash_term(term)))
+        return {"speaker": said.astype(np.float64)}
 
     def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:
         preset, parts = self.preset, self.query_parts
@@ -236,7 +247,7 @@ def prepare_search(
     parts = split_query(query.text)
     time = QueryTime((), "any") if query.now is None else parse_query_time(query.text, query.now)
     period = _time_range(time) if uses_time else None
-    timeless = remove_times(query.text, time) if period else TimelessQuery(query.text)
+    timeless = remove_times(query.wording, time) if period else TimelessQuery(query.wording)
     if preset.rewrite_query:
         variants = build_variants(timeless.text, query.expanded_text)
     else:
