@@ -2,7 +2,7 @@
 
 An adapter is a GGUF file as llama.cpp reads it. Two values of its metadata are ours and optional:
 
-    thinkback.task         "read_lines": tuned to read turns; used for thinking only, not for answers
+    thinkback.task         "find_updates": tuned to mark outdated facts; used for thinking only, not for answers
     thinkback.data_sha256  the SHA-256 of its tensors
 """
 
@@ -22,8 +22,8 @@ THINKER_PACKAGE = "thinkback_thinker"
 THINKER_FILE = "thinker.gguf"
 THINKER_BASE = "qwen-coder-1.5b"
 """The catalogue model that the thinker was tuned from."""
-READ_LINES = "read_lines"
-"""The task of an adapter that reads turns in the line form."""
+FIND_UPDATES = "find_updates"
+"""The task of an adapter that marks which known facts still hold."""
 TASK_KEY, DIGEST_KEY = "thinkback.task", "thinkback.data_sha256"
 _BASE_NAME_KEY = "general.base_model.0.name"
 _LORA_A, _LORA_B = ".lora_a", ".lora_b"

@@ -57,6 +57,7 @@ class QuestionWord:
     text: str
     terms: frozenset[str]
     required: bool
+    is_role: bool = False  # such as "daughter"
 
     def is_in(self, sentence: str, terms: frozenset[str]) -> bool:
         """Whether a sentence, with these search terms, has the word in some form."""
@@ -82,12 +83,20 @@ class AnswerJudge:
         """Whether the answer needs a certain form: a number, a time, a name."""
         return self._form is not None
 
-    def match(self, sentence: str) -> float | None:
-        """How well a sentence answers the question, from 0 to 1; None if it does not."""
+    def match(self, sentence: str, antecedent: str = "") -> float | None:
+        """How well a sentence answers the question, from 0 to 1; None if it does not.
+
+        `antecedent` is what was said before and tells whom a pronoun means; people may be named there.
+        """
         if self._form is not None and not self._form(sentence):
             return None
         terms = frozenset(extract_terms(sentence))
-        found = [word for word in self.words if word.is_in(sentence, terms)]
+        before = frozenset(extract_terms(antecedent))
+        found = [
+            word
+            for word in self.words
+            if word.is_in(sentence, terms) or (word.required and before and word.is_in(antecedent, before))
+        ]
         if load_patterns("request").search(sentence):  # words for the assistant tell nothing
             return None
         if any(word.required and word not in found for word in self.words):
@@ -153,7 +162,7 @@ def _question_words(question: str, topic: str) -> Iterator[QuestionWord]:
             # A Chinese question begins with what it is about: 秀芹在哪上班
             is_topic = not word.isascii() and len(word) > 1 and question.startswith(word)
             required = role is not None or word in hard or word.isdecimal() or is_topic
-            yield QuestionWord(word, _accepted_terms(word), required)
+            yield QuestionWord(word, _accepted_terms(word), required, role is not None)
 
 
 def _chinese_words(run: str) -> Iterator[str]:

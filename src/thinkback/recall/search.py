@@ -79,10 +79,18 @@ class Search:
 
     @property
     def shows_retired(self) -> bool:
-        """Whether retired thoughts are candidates, to be shown as past: not if the query is about now."""
-        if self.query.as_of is not None or self.query.snapshot is not None:
-            return False
-        return self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+        """Whether retired facts are candidates, to be shown as past: not if the query is about now.
+
+        Retired sentences kept as said are always candidates: they may tell more than what is over.
+        """
+        return self._is_open and (
+            self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+        )
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the query is not limited to an earlier time or state of knowledge."""
+        return self.query.as_of is None and self.query.snapshot is None
 
     @property
     def thoughts_per_turn(self) -> float:
@@ -110,7 +118,7 @@ class Search:
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""
-        include_retired = include_retired or (kind == "thought" and self.shows_retired)
+        include_retired = include_retired or (kind == "thought" and self._is_open)
         _, candidates, scored = self._scored(kind, limit, include_retired)
         hits = candidates.top(limit, None if scored is None else scored.total)
         if not self.query.explain:
