@@ -2,7 +2,7 @@
 
 An adapter is a GGUF file as llama.cpp reads it. Two values of its metadata are ours and optional:
 
-    thinkback.task         "find_updates": tuned to mark outdated facts; used for thinking only, not for answers
+    thinkback.task         "find_updates": tuned to mark outdated facts; for thinking only, not for answers
     thinkback.data_sha256  the SHA-256 of its tensors
 """
 

@@ -312,13 +312,11 @@ def _find_forbidding(question: str, statements: Sequence[ScoredSentence]) -> lis
         and restriction.find_forbidden(question)
         and _asks_about_holder(question, restriction, statements)
     ]
-    newest = max(forbidding, key=lambda each: (each.said_in, each.candidate.thought is not None), default=None)
-    return [] if newest is None else [newest]
+    forbidding.sort(key=lambda each: (each.said_in, each.candidate.thought is not None))
+    return forbidding[-1:]
 
 
-def _asks_about_holder(
-    question: str, restriction: Restriction, statements: Sequence[ScoredSentence]
-) -> bool:
+def _asks_about_holder(question: str, restriction: Restriction, statements: Sequence[ScoredSentence]) -> bool:
     """Whether a question is about the person that a restriction concerns, by name or role."""
     if restriction.concerns_user:
         return load_patterns("first_person").search(question) is not None

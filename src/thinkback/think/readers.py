@@ -1,4 +1,4 @@
-"""Chooses the reader of turns: a capable model, else sentences and certain rules, with or without a tuned model."""
+"""Chooses the reader of turns: a capable model, or sentences as said, with or without a tuned model."""
 
 from __future__ import annotations
 

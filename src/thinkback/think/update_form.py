@@ -112,7 +112,10 @@ def _render_fact(thought: Thought) -> str:
 
 
 def _render_recent(turn: Turn) -> str:
-    lines = (("User", turn.query, _MAX_RECENT_CHARACTERS), ("Assistant", turn.response, _MAX_ANSWER_CHARACTERS))
+    lines = (
+        ("User", turn.query, _MAX_RECENT_CHARACTERS),
+        ("Assistant", turn.response, _MAX_ANSWER_CHARACTERS),
+    )
     return "".join(
         f"{who}: {_clean(redact(text), limit if text.isascii() else limit // 2)}\n"
         for who, text, limit in lines
@@ -157,9 +160,9 @@ def mark_probabilities(tokens: Sequence[tuple[str, float]]) -> Mapping[int, floa
             lines.append([])
     found: dict[int, float] = {}
     for line in lines:
-        words = "".join(text for text, _ in line)
-        if match := _LINE.match(words.strip()):
+        words = [(text, probability) for text, probability in line if not text.startswith("<|")]
+        if match := _LINE.match("".join(text for text, _ in words).strip()):
             found[int(match[1])] = sum(
-                probability for text, probability in line if any(map(str.isalpha, text))
+                probability for text, probability in words if any(map(str.isalpha, text))
             )
     return found

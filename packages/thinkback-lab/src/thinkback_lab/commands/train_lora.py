@@ -33,7 +33,8 @@ def examples(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the examples there (.jsonl).")],
     data: options.DataOption = None,
     variants: Annotated[
-        int, typer.Option("--variants", min=0, help="Variants of each turn with an update: other names, numbers, years.")
+        int,
+        typer.Option("--variants", min=0, help="Variants of turns with an update: other names, numbers."),
     ] = 2,
     exact: Annotated[
         bool, typer.Option("--exact", help="Show what search finds and nothing else (for evaluation).")

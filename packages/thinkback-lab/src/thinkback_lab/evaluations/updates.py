@@ -1,7 +1,8 @@
 """Scores the marks of a tuned model on examples with gold (`training.update_examples`).
 
-An update is a known fact that is marked as replaced or ended. It is right if the gold marks the fact as either:
-which of the two matters less than that it no longer holds. Marks below a log probability are left out.
+An update is a known fact that is marked as replaced or ended. It is right if the gold marks the fact as one
+of the two. Marks below a log probability are left out. The gold marks a sentence only if all its facts are
+gone, so many updates that count as wrong are right in part (`benchmarks/updates.py --judged`).
 """
 
 from __future__ import annotations

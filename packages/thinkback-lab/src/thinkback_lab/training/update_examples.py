@@ -1,4 +1,4 @@
-"""Training examples for a small model that marks which known facts still hold (`thinkback.think.update_form`).
+"""Training examples for a small model that marks which known facts still hold (`think.update_form`).
 
 A life is replayed as the product does it, with sentences that are read without a model, and with the gold of
 the life in the place of the model: a thought is outdated as soon as all facts that it states are replaced,
@@ -76,9 +76,7 @@ class GoldUpdateFinder:
                 UpdateExample(self.life.id, turn.n, self.life.lang, texts, format_reply(marks))
             )
         return [
-            Update(thought, mark)
-            for thought, mark in zip(prompt.known, marks, strict=True)
-            if mark != "keep"
+            Update(thought, mark) for thought, mark in zip(prompt.known, marks, strict=True) if mark != "keep"
         ]
 
     def _mark(self, thought: Thought, turn: LifeTurn) -> Mark:
