@@ -310,25 +310,27 @@ def _find_forbidding(question: str, statements: Sequence[ScoredSentence]) -> lis
         and (restriction := find_restriction(sentence.text)) is not None
         and restriction.kind != "contraindication"
         and restriction.find_forbidden(question)
-        and _asks_about_holder(question, restriction, statements)
+        and _asks_about_holder(question, restriction, sentence, statements)
     ]
     forbidding.sort(key=lambda each: (each.said_in, each.candidate.thought is not None))
     return forbidding[-1:]
 
 
-def _asks_about_holder(question: str, restriction: Restriction, statements: Sequence[ScoredSentence]) -> bool:
+def _asks_about_holder(
+    question: str, restriction: Restriction, sentence: ScoredSentence, statements: Sequence[ScoredSentence]
+) -> bool:
     """Whether a question is about the person that a restriction concerns, by name or role."""
     if restriction.concerns_user:
         return load_patterns("first_person").search(question) is not None
-    asked = fold_text(question)
-    holders = [fold_text(holder) for holder in restriction.holders]
-    if any(holder in asked for holder in holders):
+    substances = {fold_text(mention.word) for mention in restriction.find_forbidden(question)}
+    words = [word for word in AnswerJudge(question).words if word.text not in substances]
+    if any(word.is_in(sentence.text, sentence.terms) for word in words):
         return True
     # "my daughter" is Ines if a statement that names her says so
-    roles = frozenset(word.text for word in AnswerJudge(question).words if word.is_role)
+    holders = [fold_text(holder) for holder in restriction.holders]
     return any(
         any(holder in fold_text(each.text) for holder in holders)
-        and any(role in fold_text(each.text) for role in roles)
+        and any(word.is_role and word.is_in(each.text, each.terms) for word in words)
         for each in statements
     )
 
