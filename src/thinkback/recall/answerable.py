@@ -36,6 +36,11 @@ _ASKED_THING = re.compile(
 _SUBJECT = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|should)\s+(?:the )?([a-z][\w-]+)", re.IGNORECASE
 )
+_NAMED_AFTER = re.compile(r"\b(?P<thing>[a-z][\w-]*)(?:,|:| is| was|'s)? +(?=[A-Z])")  # "my cousin Tomas"
+_NAMED_BEFORE = re.compile(  # "Tomas, my cousin", "Tomas is our drummer"
+    r"\b[A-Z][\w'-]*(?:,| is| was|'s)(?: an?| the| my| our| his| her| their)?(?: [a-z][\w-]*)?"
+    r" (?P<thing>[a-z][\w-]*)"
+)
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'-]+")
 
 
@@ -105,7 +110,22 @@ class AnswerJudge:
         share = len([word for word in others if word in found]) / len(others) if others else 1.0
         if share < MIN_OTHER_WORDS_SHARE or not (found or self.topic):
             return None
+        if self.topic == "name" and not self._names_asked_thing(sentence):
+            return None
         return share
+
+    def _names_asked_thing(self, sentence: str) -> bool:
+        """Whether a name belongs to what is asked for: "my cousin Tomas and a drummer" names no drummer."""
+        asked = [word for word in self.words if word.required and word.text.isascii()]
+        if not asked or load_patterns("says_name").search(sentence):
+            return True
+        return any(
+            word.is_in(thing, frozenset(extract_terms(thing)))
+            for pattern in (_NAMED_AFTER, _NAMED_BEFORE)
+            for match in pattern.finditer(sentence)
+            for thing in [match["thing"]]
+            for word in asked
+        )
 
 
 def _find_topic(question: str) -> str:

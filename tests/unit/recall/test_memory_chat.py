@@ -225,3 +225,9 @@ def test_times_of_raw_messages_are_dated(memory: Memory, clock: FakeClock) -> No
     memory.remember("the plumber comes tomorrow", "")
     text = memory.chat("when does the plumber come?").text
     assert f"{clock.now + timedelta(days=1):%Y-%m-%d}" in text
+
+
+def test_a_name_beside_somebody_else_is_not_theirs(memory: Memory) -> None:
+    memory.chat("I sing with my neighbour Olga and a pianist we met at the market")
+    assert memory.chat("what's the pianist's name?").text in NOT_TOLD
+    assert "Olga" in memory.chat("what's my neighbour's name?").text
