@@ -27,7 +27,7 @@ from thinkback.think.update_form import (
 )
 from thinkback.types import Message, Reply, Thought
 
-MIN_LOG_PROBABILITY = -0.5
+MIN_LOG_PROBABILITY = -0.53
 """Of a mark, below which a fact is kept. Chosen on the dev lives."""
 _TOKENS_PER_FACT = 5
 
