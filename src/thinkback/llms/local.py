@@ -58,7 +58,7 @@ class LocalLLM:
         self.name = f"local:{catalogue.model_name(self._path)}"
         if adapter == AUTO:
             is_base = catalogue.model_name(self._path) == adapters.THINKER_BASE
-            adapter = adapters.THINKER if is_base and adapters.installed_thinker() is not None else None
+            adapter = adapters.THINKER if is_base and adapters.has_usable_thinker() else None
         self._adapter = None if adapter is None else adapters.open_adapter(adapter, self._path, folder)
         if self._adapter is not None and not self.finds_updates:
             self.name += f"+{self._adapter.name}"

@@ -141,3 +141,8 @@ def test_the_thinker_is_used_if_it_and_its_model_are_installed(
     llm = create_local_thinker()
     assert llm is not None
     assert llm.finds_updates
+    old = write_gguf(tmp_path / "old.gguf", {**ADAPTER, "thinkback.task": "read_lines"}, PAIR)
+    monkeypatch.setattr(adapters, "installed_thinker", lambda: old)
+    assert create_local_thinker() is None  # of an older version of thinkback
+    with pytest.raises(ModelUnavailable, match="upgrade"):
+        open_adapter(str(old), base)
