@@ -30,7 +30,7 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import Candidate, Hashing, ItemKind, Thought, Turn
+from thinkback.types import SAID, Candidate, Hashing, ItemKind, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.index.space_index import Ints
@@ -41,6 +41,8 @@ MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are to
 MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth showing
 
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
+
+_MAX_RETIRED_READ = 64  # retired thoughts that are read to see whether sentences kept as said are among them
 
 _NO_TERMS = (QueryTerms(hash_terms(())),)
 
@@ -81,10 +83,26 @@ class Search:
 
     @property
     def shows_retired(self) -> bool:
-        """Whether retired thoughts are candidates, to be shown as past: not if the query is about now."""
-        if self.query.as_of is not None or self.query.snapshot is not None:
+        """Whether retired facts are candidates, to be shown as past: not if the query is about now.
+
+        Retired sentences kept as said are candidates nevertheless: they may tell more than what is over.
+        """
+        return self._is_open and (
+            self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+        )
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the query is not limited to an earlier time or state of knowledge."""
+        return self.query.as_of is None and self.query.snapshot is None
+
+    @property
+    def _has_retired_sentences(self) -> bool:
+        """Whether sentences kept as said are among the newest retired thoughts."""
+        if not self._is_open or not self.index.has_retired("thought"):
             return False
-        return self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+        ids = sorted(self.index.retired_ids("thought"))[-_MAX_RETIRED_READ:]
+        return any(thought.relation == SAID for thought in self.loader.thoughts(ids))
 
     @property
     def thoughts_per_turn(self) -> float:
@@ -112,7 +130,9 @@ class Search:
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""
-        include_retired = include_retired or (kind == "thought" and self.shows_retired)
+        include_retired = include_retired or (
+            kind == "thought" and (self.shows_retired or self._has_retired_sentences)
+        )
         _, candidates, scored = self._scored(kind, limit, include_retired)
         hits = candidates.top(limit, None if scored is None else scored.total)
         if not self.query.explain:
