@@ -1,8 +1,8 @@
 """kill -9 at random moments and at every named write: no turn is lost, none is thought about twice.
 
 100 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
-The count so far is printed after each database, so that a run that is stopped has counted too; another run with
-another THINKBACK_KILL_SEED makes other kills, and the counts of both may be added.
+The count so far is printed after each database, so that a run that is stopped has counted too; another run
+with another THINKBACK_KILL_SEED makes other kills, and the counts of both may be added.
 """
 
 from __future__ import annotations

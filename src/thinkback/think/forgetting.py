@@ -67,8 +67,8 @@ class RemainderKeeper:
         """Keep the statements of a turn that are not about the topic.
 
         A pending turn stays pending: it is thought about if the request is undone, not while it is hidden.
-        Only those are kept from which nothing was drawn, or only the `forgotten` thoughts: newer turns may have
-        changed the others, and a request that is carried out again has kept them already.
+        Only those are kept from which nothing was drawn, or only the `forgotten` thoughts: newer turns may
+        have changed the others, and a request that is carried out again has kept them already.
 
         Raises:
             Conflict: the space was changed at the same time.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from thinkback.language.safety.contact_details import is_contact_statement
-from thinkback.language.safety.detector import SafetyModel, score_windows
+from thinkback.language.safety.detector import SafetyModel, find_access_values, score_windows
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
 from thinkback.language.safety.normalise import (
     NormalisedText,
@@ -28,6 +28,7 @@ from thinkback.language.safety.secret_patterns import (
     ORDINARY_VALUE,
     SECRET,
     SECRET_KINDS,
+    blank_placeholders,
     find_key_blocks,
 )
 from thinkback.language.text_cache import cache_by_digest
@@ -125,7 +126,8 @@ def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
 
     With `runs`, the detector reads runs of sentences too.
     """
-    normalised = normalise_text(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)), REDACTION_MARK)
+    shown = blank_placeholders(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)))
+    normalised = normalise_text(shown, REDACTION_MARK)
     parts = [_scan_reading(normalised, suspicion, runs)]
     if suspicion.disguised and not is_contact_statement(text):
         suspicion = Suspicion(True, True)
@@ -166,6 +168,9 @@ def _scan_reading(
             target.append(reading.original_span(start, end, INSTRUCTION))
         if window.score.secret >= limits.secret and not any(a < end and start < b for a, b, _ in known):
             known += find_values(reading.text, start, end)
+    if not added_score:  # the text as it stands
+        found = [(start, end) for start, end, _ in known]
+        known += [(start, end, SECRET) for start, end in find_access_values(reading.text, found)]
     secrets = [reading.original_span(*each) for each in known]
     return Findings(merge_spans(instructions), merge_spans(secrets), merge_spans(suspicious))
 

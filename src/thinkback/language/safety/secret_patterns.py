@@ -168,14 +168,15 @@ def _is_literal(found: re.Match[str]) -> bool:
 
 
 _PLACEHOLDER = re.compile(
-    r"(?i:(?:your|my|db|the)?[-_]?(?:password|passwd|pass|pwd|secret|token)(?:[-_]here)?|x{3,}|\.{3}|\*+|changeme)"
-    r"|[$%]?\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|\$[A-Z_]+|%[A-Z_]+%"
+    r"(?<=://)[^\s/:@]{0,64}:"
+    r"(?:(?i:(?:your|my|db|the)?[-_]?(?:password|passwd|pass|pwd|secret|token)(?:[-_]here)?|x{3,}|\.{3}|\*+|changeme)"
+    r"|[$%]?\{[^{}\s]{0,40}\}|<[^<>\n]{0,40}>|\[[^\[\]\s]{0,40}\]|\$[A-Z_]{1,40}|%[A-Z_]{1,40}%)@"
 )
 
 
-def _is_no_placeholder(found: re.Match[str]) -> bool:
-    """Whether the password of an address is one: not `PASSWORD`, `<password>` or `${PASSWORD}`."""
-    return _PLACEHOLDER.fullmatch(found[1]) is None
+def blank_placeholders(text: str) -> str:
+    """Blank `user:PASSWORD@` and the like in an address with the letter x: it stands for a password."""
+    return _PLACEHOLDER.sub(lambda found: "x" * len(found[0]), text) if "://" in text else text
 
 
 def _is_chosen_password(found: re.Match[str]) -> bool:
@@ -228,7 +229,7 @@ _SECRET_FORMATS = (
     _SecretFormat(
         TOKEN, re.compile(r"(?<![\w.-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,})?")
     ),
-    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@"), _is_no_placeholder),
+    _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
     _SecretFormat(PASSWORD, re.compile(r"(?:\s|^)(?:-u|--user)[ =][^\s:]{1,64}:(\S{3,128})")),
     _SecretFormat(PASSWORD, re.compile(r"\bWIFI:[^\n]{0,100}?;P:([^;\n]{1,64});")),
     _SecretFormat(PASSWORD, re.compile(r"\b(?:Basic|Digest|Bearer)\s{1,3}([A-Za-z0-9+/=._~-]{12,})")),
