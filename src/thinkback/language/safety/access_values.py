@@ -20,12 +20,8 @@ from typing import NamedTuple
 
 from thinkback.language.safety.concept_table import UNSPACED, ConceptTable, fold
 from thinkback.language.safety.normalise import MARK_PLACEHOLDER
-from thinkback.language.safety.secret_patterns import (
-    ORDINARY_VALUE,
-    ORDINARY_WORDS,
-    UNIT_AFTER,
-    has_other_label,
-)
+from thinkback.language.safety.secret_formats import has_other_label
+from thinkback.language.safety.secret_labels import ORDINARY_VALUE, ORDINARY_WORDS, UNIT_AFTER
 from thinkback.language.safety.windows import find_sentences
 
 _MAX_SENTENCE_CHARS = 400
@@ -84,7 +80,7 @@ _TOLD_WORDS = re.compile(
     r"|(?:set|changed|switched|reset) to|picked|chose|sag|sagen|ist|lautet|mit|ich|est|c'est|dire|dis|avec"
     r"|mis|es|(?:word|mot|Wort|phrase)[,:]?)\s+|[:=：→]\s*)"
     r"(?=((?:[^\W\d_][\w'’-]{1,20})(?:[ ][\w'’-]{1,20}){0,6})(?=[.,;!?)](?!\w)|[\n，。；]|\s*\Z))"
-    r"|(?:[是叫为说答填写念报姓]|输入?|改成|设成|换成|[:：])[\s“「]?(?![到在]?(?:多少|什么|哪|几|怎))([\u4e00-\u9fff]{2,12}|[a-z]{4,20})"
+    r"|(?:[是叫为说答填写念报姓]|输入?|改成|设成|换成|[:：])[\s“「]?(?![到在]?(?:多少|什么|哪|几|怎)|[一二两三四五六七八九十半])([\u4e00-\u9fff]{2,12}|[a-z]{4,20})"
     r"(?=[，。；！？,.;!?\n”」]|\s*\Z)",
     re.I,
 )
@@ -254,11 +250,20 @@ def _numbers(text: str, sentence: _Sentence) -> Iterator[Candidate]:
         if shape:
             yield Candidate(first, first + len(value), shape)
     for each in _NUMBER.finditer(text, start, end):
-        is_other = has_other_label(each) or UNIT_AFTER.match(text, each.end()) or _YEARS.fullmatch(each[0])
-        is_other = is_other or _RANGE.fullmatch(each[0]) or _NUMBERED.search(text, start, each.start())
-        is_other = is_other or (_ROUND.fullmatch(each[0]) and _NUMBER_LABELS.isdisjoint(sentence.concepts))
-        if not is_other and not ORDINARY_VALUE.fullmatch(each[0]):
+        if not _is_other_number(text, each, sentence):
             yield Candidate(*each.span(), _number_shape(each[0]))
+
+
+def _is_other_number(text: str, number: re.Match[str], sentence: _Sentence) -> bool:
+    """Whether a number is an amount, a date, a year, or the number of a bus, a room or an order."""
+    value = number[0]
+    return (
+        has_other_label(number)
+        or any(known.fullmatch(value) for known in (ORDINARY_VALUE, _YEARS, _RANGE))
+        or UNIT_AFTER.match(text, number.end()) is not None
+        or _NUMBERED.search(text, sentence.start, number.start()) is not None
+        or (_ROUND.fullmatch(value) is not None and _NUMBER_LABELS.isdisjoint(sentence.concepts))
+    )
 
 
 def _words(text: str, sentence: _Sentence) -> Iterator[Candidate]:

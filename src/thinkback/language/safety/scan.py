@@ -24,13 +24,9 @@ from thinkback.language.safety.normalise import (
 )
 from thinkback.language.safety.prefilter import Suspicion, prefilter_text
 from thinkback.language.safety.secret_detection import detect_secrets, find_values
-from thinkback.language.safety.secret_patterns import (
-    ORDINARY_VALUE,
-    SECRET,
-    SECRET_KINDS,
-    blank_placeholders,
-    find_key_blocks,
-)
+from thinkback.language.safety.secret_formats import blank_placeholders, find_key_blocks
+from thinkback.language.safety.secret_kinds import SECRET, SECRET_KINDS
+from thinkback.language.safety.secret_labels import ORDINARY_VALUE
 from thinkback.language.text_cache import cache_by_digest
 
 FULLY_READ_CHARS = 8192  # a text up to this length is read in full

@@ -18,7 +18,8 @@ from tests.unit.language.safety import quarantine_cases
 from thinkback import SafetyModel
 from thinkback.errors import InvalidInput
 from thinkback.language.safety import quarantine
-from thinkback.language.safety.detector_features import BUCKETS, features, fold
+from thinkback.language.safety.concept_table import fold
+from thinkback.language.safety.detector_features import BUCKETS, features
 from thinkback.language.safety.normalise import disguised_readings, normalise_text
 from thinkback.language.safety.scan import CHUNK_CHARS, FULLY_READ_CHARS, REDACTION_MARK, scan_text
 from thinkback.language.safety.windows import find_windows
