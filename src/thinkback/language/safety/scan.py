@@ -35,6 +35,7 @@ OVERLAP_CHARS = 128  # with the chunk before
 _FULL_CHUNKS = 1  # of a longer text that are read in full in any case
 _FULL_SHARE = 128  # and one of so many
 _DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
+_MAX_KNOWN_SECRETS = 12  # of a reading; in one with more, everything with digits is redacted
 _MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
 
 _MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
@@ -166,7 +167,9 @@ def _scan_reading(
             known += find_values(reading.text, start, end)
     if not added_score:  # the text as it stands
         found = [(start, end) for start, end, _ in known]
-        known += [(start, end, SECRET) for start, end in find_access_values(reading.text, found)]
+        is_dense = len(found) > _MAX_KNOWN_SECRETS
+        more = _rough_values(reading.text) if is_dense else find_access_values(reading.text, found)
+        known += [(start, end, SECRET) for start, end in more]
     secrets = [reading.original_span(*each) for each in known]
     return Findings(merge_spans(instructions), merge_spans(secrets), merge_spans(suspicious))
 
