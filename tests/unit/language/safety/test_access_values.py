@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
+
 import pytest
 
 from thinkback.language.safety import quarantine
 from thinkback.language.safety.access_values import find_candidates
+from thinkback.language.safety.concept_table import fold
 from thinkback.language.safety.detector import find_access_values
 from thinkback.language.safety.scan import scan_text
 
@@ -63,6 +67,16 @@ def test_value_that_gives_access_is_redacted(text: str) -> None:
 @pytest.mark.parametrize("text", HARMLESS)
 def test_harmless_value_is_kept(text: str) -> None:
     assert scan_text(text).secrets == ()
+
+
+def test_words_about_access_are_folded_and_not_repeated() -> None:
+    tables = tomllib.loads(files("thinkback.language.safety").joinpath("access.toml").read_text("utf-8"))
+    assert set(tables) == {"object", "action", "label", "telling", "other"}
+    for table, concepts in tables.items():
+        for name, words in concepts.items():
+            listed = words.split()
+            assert listed == [*dict.fromkeys(fold(words).split())], (table, name)
+            assert all(len(word) > 3 for word in listed if word.endswith("*")), (table, name)
 
 
 def test_candidate_is_no_evidence_for_itself() -> None:
