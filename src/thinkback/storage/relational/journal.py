@@ -24,7 +24,7 @@ class JournalWriter:
         self._db = db
         self._normalise_name = normalise_name
         self.space_id = space_id
-        counters = db.run("space.begin_change", (space_id,)).fetchone()
+        counters = rows.require_row("spaces", db.run("space.begin_change", (space_id,)).fetchone())
         self.version, self._last_thought, self._last_action, self._last_entity, self._indexed = counters
         self._index_up_to_date = self._indexed == self._last_thought
         self.written: list[Action] = []
@@ -106,7 +106,8 @@ class JournalWriter:
         """Check that all thoughts are as the action left them. Otherwise it cannot be undone."""
         for thought in action.changed:
             if self.thought(thought.id) != thought:
-                later = self._db.run("touched.standing", (self.space_id, thought.id, action.id)).fetchone()[0]
+                standing = self._db.run("touched.standing", (self.space_id, thought.id, action.id)).fetchone()
+                (later,) = rows.require_row("touched", standing)
                 raise errors.Conflict(
                     f"{thought.ref} has changed since {action.ref}: undo {Ref('action', later)} first"
                 )
