@@ -138,7 +138,11 @@ def test_past_thoughts_are_listed_apart(open_page: OpenPage, site: Site) -> None
     replaced = panel.locator("section", has=page.get_by_role("heading", name="Replaced by"))
     replaced.get_by_role("button", name="The user lives in Lyon").click()
     page.locator(".panel .thought-sentence", has_text="Lyon").wait_for()
-    panel.get_by_role("heading", name="History").wait_for()
+    history = panel.locator("section", has=page.get_by_role("heading", name="History"))
+    versions = history.locator(".versions > li")
+    assert versions.count() == 2
+    for version in versions.all():  # both axes of time for each
+        assert version.locator(".times dt").all_inner_texts() == ["True", "Known"]
 
 
 def test_filters_of_a_phone_are_behind_a_button(open_page: OpenPage) -> None:

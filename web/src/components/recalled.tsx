@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../lib/api";
 import { formatDate, formatNumber, formatStart, t } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
@@ -39,6 +39,10 @@ async function loadMemory(ref: string, turn: Turn | null): Promise<RecalledMemor
 export function Recalled({ references, turn }: { references: string[]; turn: Turn | null }) {
   const [memories, setMemories] = useState<RecalledMemory[] | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const details = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (memories) details.current?.scrollIntoView({ block: "nearest" });
+  }, [memories]);
   const load = () => {
     if (memories) return;
     setError(null);
@@ -49,7 +53,7 @@ export function Recalled({ references, turn }: { references: string[]; turn: Tur
     });
   };
   return (
-    <details class="recalled" onToggle={(event) => event.currentTarget.open && load()}>
+    <details ref={details} class="recalled" onToggle={(event) => event.currentTarget.open && load()}>
       <summary>{t("chat.recalled", { count: references.length })}</summary>
       {error ? <Failure error={error} retry={load} /> : !memories && <Loading />}
       <ul>

@@ -16,6 +16,7 @@ from thinkback.server.views.snapshot import SpaceSnapshot
 LABEL_WORDS = 3
 MIN_SPACED_CHARACTERS = 4
 HAN_WORD_SIZES = (2, 3, 4)
+USER_WORDS = ("user", "用户")  # thoughts call the user so: it tells nothing about a topic
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(NUMBER_PATTERN_EN)
 _HAN_RUN = re.compile(r"[一-鿿]+")
@@ -72,7 +73,7 @@ def _content_words(sentence: str) -> frozenset[str]:
         and not _HAN_RUN.search(word)
         and not _NUMBER.fullmatch(word)
     }
-    for run in _HAN_RUN.findall(folded):
+    for run in _HAN_RUN.findall(folded.replace(USER_WORDS[1], " ")):
         for size in HAN_WORD_SIZES:
             pieces = (run[start : start + size] for start in range(len(run) - size + 1))
             words.update(piece for piece in pieces if FUNCTION_CHARACTERS.isdisjoint(piece))
@@ -84,4 +85,4 @@ def _common_words() -> frozenset[str]:
     """Words that tell nothing about a topic, contractions included."""
     lexicon = load_language("en").lexicon
     words = STOP_WORDS.union(*(lexicon.words(name) for name in ("not_values", "not_places", "not_names")))
-    return words | {word.replace("'", "’") for word in words if "'" in word}
+    return words | {USER_WORDS[0]} | {word.replace("'", "’") for word in words if "'" in word}
