@@ -94,6 +94,7 @@ def test_forgotten_statements_are_past(patient: Memory) -> None:
         ("My father had a stroke at sixty.", "history"),
         ("我头晕得厉害。", "symptom"),
         ("每天吃两片阿司匹林。", "medication"),
+        ("CT说膀胱后壁有东西。", "procedure"),
         ("The bus was late.", "other"),
     ],
 )

@@ -40,6 +40,8 @@ def test_bubbles_can_be_forgotten_corrected_and_remembered(open_page: OpenPage) 
     page = open_page("chat/actions", "talks")
     say(page, "I moved to Bergen last week.", 1)
     mine = page.locator(".message.user").first
+    kept = mine.get_by_role("list", name="Kept in memory")
+    kept.get_by_role("button", name="Bergen").first.wait_for()
     mine.get_by_role("button", name="Forget this").click()
     mine.get_by_text("Forgotten: it is no longer recalled.").wait_for()
     page.locator(".notice").get_by_role("button", name="Undo").click()

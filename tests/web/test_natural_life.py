@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -82,8 +83,10 @@ def test_topic_filter_and_order(life: tuple[str, str], open_page: OpenPage) -> N
     topics.locator("option").nth(1).wait_for(state="attached")
     label = topics.locator("option").nth(1).inner_text()
     topics.select_option(index=1)
-    page.get_by_text("found" if language == "en" else "找到").first.wait_for()
-    assert f"({page.locator('.virtual-list .row').count()})" in label
+    count = label.rpartition("(")[2].rstrip(")")
+    found = rf"^{count} thoughts? found$" if language == "en" else rf"^找到 {count} 条想法$"
+    page.get_by_role("status").get_by_text(re.compile(found)).wait_for()
+    assert page.locator(".virtual-list .row").count() == int(count)
 
 
 def test_details_and_journal_speak_the_language(life: tuple[str, str], open_page: OpenPage) -> None:

@@ -1,7 +1,7 @@
 import { ApiError, call, currentUser, get, headerValue, post, readEvents, send } from "./api";
 import { explainError } from "./errors";
 import { loadSession, session } from "./session";
-import type { Check, Page, Turn } from "./types";
+import type { Action, Check, Page, Thought, Turn } from "./types";
 
 /** One message of the conversation on the screen. */
 export interface Message {
@@ -16,6 +16,8 @@ export interface Message {
   failed?: string;
   /** It is no longer recalled: forgotten, or corrected by a later message. */
   retired?: "forgotten" | "corrected";
+  /** The thoughts that were drawn from it. */
+  learned?: Thought[];
   /** The answer was drawn from memory alone: only the question is stored. */
   notStored?: boolean;
 }
@@ -114,6 +116,21 @@ export async function storedTurn(session: string, text: string): Promise<Turn | 
   const page = await get<Page<Turn>>("/v1/memory/turns", { session, newest: true, limit: 1 });
   const turn = page.items.at(-1);
   return turn && turn.query.trim() === text.trim() ? turn : null;
+}
+
+const LEARN_DELAYS_MS = [400, 800, 1600, 3200, 6400];
+
+/** The thoughts that were drawn from a turn, once it has been thought over; none if that takes longer. */
+export async function learnedFrom(turn: Turn): Promise<Thought[]> {
+  for (const delay of LEARN_DELAYS_MS) {
+    await new Promise((done) => setTimeout(done, delay));
+    const { thought_at: thoughtAt } = await get<Turn>(`/v1/memory/turns/${turn.id}`);
+    if (!thoughtAt) continue;
+    const journal = await get<Page<Action>>("/v1/memory/journal/recent", { limit: 20 });
+    const added = journal.items.filter((action) => action.turn === turn.id).flatMap((action) => action.after);
+    return added.filter((thought) => thought.retired_at === null);
+  }
+  return [];
 }
 
 export function checkAnswer(query: string, answer: string, session: string): Promise<Check> {

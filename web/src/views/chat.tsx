@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, Cited, Confirm, Dialog, Empty, Failure } from "../components/basic";
+import { Icon } from "../components/icon";
 import { Recalled } from "../components/recalled";
 import { CorrectDialog } from "../components/thought-dialogs";
 import { ThoughtLink } from "../components/thought-panel";
@@ -10,6 +11,7 @@ import {
   checkAnswer,
   explainNoAnswer,
   keepAnswer,
+  learnedFrom,
   listModels,
   loadTurns,
   type MemoryMode,
@@ -132,7 +134,13 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
       const turn = mode === "on" ? await orNotice(storedTurn(name, words)) : null;
       change(question, { turn });
       change(answer, { turn });
-      if (turn) keepAnswer(turn, reply);
+      if (turn) {
+        keepAnswer(turn, reply);
+        void learnedFrom(turn).then(
+          (learned) => change(question, { learned }),
+          () => undefined,
+        );
+      }
       if (mode !== "off" && reply) change(answer, { check: await orNotice(checkAnswer(words, reply, name)) });
       memoryChanged();
     } catch (error) {
@@ -385,6 +393,16 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
             </p>
           ))}
         </div>
+      )}
+      {message.learned && message.learned.length > 0 && (
+        <ul class="learned" aria-label={t("chat.learned")}>
+          {message.learned.map((thought) => (
+            <li key={thought.id}>
+              <Icon name="check" size={14} />
+              <ThoughtLink thought={thought} />
+            </li>
+          ))}
+        </ul>
       )}
       {message.recalled.length > 0 && <Recalled references={message.recalled} turn={turn} />}
       {writable && !retired && (

@@ -88,7 +88,8 @@ def load_lexicon() -> Lexicon:
 
 def _word(word: str) -> str:
     folded = fold_text(word)
-    return re.escape(folded) if has_han(folded) else rf"\b{re.escape(folded)}s?\b"
+    # Chinese characters beside a Latin word do not belong to it: "CT说" has the word "ct".
+    return re.escape(folded) if has_han(folded) else rf"(?<![a-z0-9]){re.escape(folded)}s?(?![a-z0-9])"
 
 
 def parse_number(text: str) -> float:
