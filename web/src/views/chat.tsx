@@ -44,6 +44,8 @@ function sessionLabel(name: string): string {
   return hour ? formatTime(`${day}T${hour}:${minute}:00Z`) : `${formatDay(day)} (${name.slice(-4)})`;
 }
 
+const NEAR_END_PX = 160;
+
 /** What is loaded for a complete answer; the answer stays as it is if that fails. */
 async function orNotice<T>(request: Promise<T>): Promise<T | null> {
   try {
@@ -85,6 +87,13 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
     if (target) target.scrollIntoView({ block: "center" });
     else if (list.current) list.current.scrollTop = list.current.scrollHeight;
   }, [messages.length, messages.at(-1)?.text, highlighted]);
+  useEffect(() => {
+    // What is added below earlier messages later (checks, what was kept) does not push the newest one out of view.
+    const element = list.current;
+    if (!element || highlighted) return;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    if (below < NEAR_END_PX) element.scrollTop = element.scrollHeight;
+  }, [messages]);
   useEffect(() => () => busy?.abort(), [busy]);
 
   const change = (key: string, update: Partial<Message>) =>
