@@ -27,7 +27,7 @@ def test_answer_shows_the_memories_it_was_given(open_page: OpenPage) -> None:
     page.get_by_role("heading", name="Tell it something worth remembering").wait_for()
     say(page, "Where does Anna live?", 1)
     page.locator("details.recalled summary").first.click()
-    page.locator(".recalled li", has_text="Porto").first.wait_for()
+    page.locator(".recalled li", has_text="Porto").get_by_text("cited in this answer").wait_for()
     assert "score" in page.locator(".recalled").first.inner_text()
     page.locator(".recalled li", has_text="Anna lives in Porto.").get_by_role("button").click()
     page.locator(".panel .thought-sentence", has_text="Anna lives in Porto.").wait_for()

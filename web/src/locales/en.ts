@@ -437,6 +437,7 @@ export const en = {
   "lab.gold": "right evidence:",
   "chat.forgetAll": "This answer is drawn from {count} memories. Forget all of them? To forget one, open it.",
   "chat.corrected": "Corrected: the newer message counts.",
+  "chat.cited": "cited in this answer",
   "chat.learned": "Kept in memory",
   "chat.model": "Model",
   "chat.notStored": "This was answered from memory; such an answer is not stored. Ask again to see it.",

@@ -437,6 +437,7 @@ export const zh: Record<keyof typeof en, string> = {
   "lab.gold": "正确证据：",
   "chat.forgetAll": "此回答出自 {count} 条记忆。全部忘记吗？若只想忘记其中一条，请打开那一条。",
   "chat.corrected": "已纠正：以较新的消息为准。",
+  "chat.cited": "此回答引用",
   "chat.learned": "已记入记忆",
   "chat.model": "模型",
   "chat.notStored": "由记忆直接回答；这样的回答不会保存。再问一次即可看到。",

@@ -358,6 +358,7 @@ interface BubbleProps {
 function Bubble({ message, question, highlighted, onForget, onCorrect, onRemember, onTurn }: BubbleProps) {
   const { role, text, turn, check, failed, retired } = message;
   const constraints = distinctConstraints(check?.constraints ?? []);
+  const cited = role === "assistant" ? citations(text).map(({ kind, id }) => `${kind}:${id}`) : [];
   const writable = can("write") && !message.streaming && !failed && !message.notStored;
   return (
     <article
@@ -413,7 +414,7 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
           ))}
         </ul>
       )}
-      {message.recalled.length > 0 && <Recalled references={message.recalled} turn={turn} />}
+      {cited.length + message.recalled.length > 0 && <Recalled recalled={message.recalled} cited={cited} turn={turn} />}
       {writable && !retired && (
         <div class="actions">
           <Button tone="quiet" onClick={onRemember}>
