@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from thinkback.language.protocol import load_language
 from thinkback.language.text_cache import cache_by_digest
@@ -22,21 +23,26 @@ _NUMBER = re.compile(NUMBER_PATTERN_EN)
 _HAN_RUN = re.compile(r"[一-鿿]+")
 
 
+# The topics of the snapshots that are in use: the words of all thoughts are counted once for each version.
+_TOPICS: WeakKeyDictionary[SpaceSnapshot, list[dict[str, Any]]] = WeakKeyDictionary()
+
+
 def topics(snapshot: SpaceSnapshot, limit: int) -> dict[str, Any]:
     """The largest groups of current thoughts, each with its label and its number of thoughts."""
+    found = _TOPICS.get(snapshot)
+    if found is None:
+        found = _TOPICS[snapshot] = _find_topics(snapshot)
+    return {"items": found[:limit], "total": len(found)}
+
+
+def _find_topics(snapshot: SpaceSnapshot) -> list[dict[str, Any]]:
     sentences: dict[int, list[str]] = {}
     for row, group in zip(snapshot.rows, snapshot.group_numbers, strict=True):
         if row.thought.current and group >= 0:
             sentences.setdefault(int(group), []).append(row.thought.sentence)
     labels = label_groups(sentences)
     largest = sorted(sentences, key=lambda group: (-len(sentences[group]), group))
-    return {
-        "items": [
-            {"group": group, "count": len(sentences[group]), "label": labels[group]}
-            for group in largest[:limit]
-        ],
-        "total": len(largest),
-    }
+    return [{"group": group, "count": len(sentences[group]), "label": labels[group]} for group in largest]
 
 
 def label_groups(sentences: Mapping[int, Sequence[str]]) -> dict[int, str]:
