@@ -311,8 +311,9 @@ def main() -> None:
         for number, run in enumerate(["thoughts", "turns"]):
             write_finished_run(folder / "runs" / run, run_records(number), scheme=run)
         settings = environment(folder) | {"THINKBACK_EMBEDDER": "auto"}
-        options = ("--runs", str(folder / "runs"), "--recall-ms", "30000")
-        with ServerProcess(folder, *options, **settings) as server:
+        with ServerProcess(
+            folder, "--runs", str(folder / "runs"), "--recall-ms", "30000", **settings
+        ) as server:
             add_visits(server)
             url = f"http://127.0.0.1:{server.port}"
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
