@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import base64
 import time
+import zlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,11 +19,15 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.acceptance.server_process import ServerProcess
-from tests.lab.finished_runs import make_records, write_finished_run
+from tests.lab.finished_runs import make_record, write_finished_run
 from tests.web.conftest import CHROMIUM, environment
 from tests.web.seeding import Fact, add_facts, open_memory
 
+from thinkback.indexing import Indexer
+from thinkback.presets import HYBRID
 from thinkback.types import Kind
+from thinkback_lab.runs.records import Record
+from thinkback_lab.systems.interface import RetrievedMemory
 
 USER = "mara"
 QUALITY = 0.82
@@ -128,8 +133,49 @@ VISITS: list[tuple[int, str, list[tuple[str, str]]]] = [
 ]
 
 
+# Category, question, expected answer, evidence, and its position in the two runs of the laboratory (from 0).
+QUESTIONS: list[tuple[str, str, str, str, int, int]] = [
+    ("single-hop", "Where does Mara live?", "Vienna", "Mara lives in Vienna.", 0, 2),
+    ("single-hop", "What is Lena allergic to?", "hazelnuts", "Lena is allergic to hazelnuts.", 0, 0),
+    ("temporal", "When did Lena start school?", "March 2023", "Lena started school in March.", 1, 5),
+    ("multi-hop", "What does Mara's brother do?", "runs a bakery", "Jonas runs a bakery in Linz.", 0, 6),
+    ("temporal", "Where did Mara live in 2023?", "Graz", "Mara lives in Graz.", 2, 5),
+    ("single-hop", "Which instrument does Mara play?", "cello", "Mara plays the cello.", 0, 0),
+    ("multi-hop", "What does Lena's pet eat?", "cucumber", "Momo eats cucumber and hay.", 1, 6),
+    ("temporal", "How fast was the second race?", "1:58", "Mara ran the half marathon in 1:58.", 5, 1),
+    ("single-hop", "Who is Petra?", "stand partner", "Petra is Mara's stand partner.", 0, 5),
+    ("single-hop", "Does Mara eat meat?", "no", "Mara eats no meat.", 0, 1),
+]
+
+
+def run_records(run: int) -> list[Record]:
+    """The questions as one of the two runs answered them."""
+    evidence = [row[3] for row in QUESTIONS]
+    records = []
+    for number, (category, question, expected, gold, *positions) in enumerate(QUESTIONS):
+        others = [text for text in evidence if text != gold]
+        texts = [*others[: positions[run]], gold, *others[positions[run] :]]
+        found = tuple(
+            RetrievedMemory(text, (f"t{evidence.index(text)}",), 0.9 - 0.07 * place)
+            for place, text in enumerate(texts)
+        )
+        records.append(
+            make_record(
+                "mara",
+                f"q{number}",
+                category=category,
+                question=question,
+                expected=expected,
+                anchors=(expected,),
+                gold=(f"t{number}",),
+                found=found,
+            )
+        )
+    return records
+
+
 def fill(path: Path) -> None:
-    with open_memory(path, USER) as memory:
+    with open_memory(path, USER, embedder="auto") as memory:
         facts = [
             Fact(
                 text, subject, relation, value, kind, FIRST_DAY + timedelta(days=day), f"2023-{1 + day // 90}"
@@ -143,6 +189,7 @@ def fill(path: Path) -> None:
             )
         )
         add_facts(memory, facts)
+        Indexer(memory.store, memory.embedder, HYBRID).regroup(USER)
 
 
 def add_visits(server: ServerProcess) -> None:
@@ -163,11 +210,12 @@ def wait_for_thinking(server: ServerProcess, user: str) -> None:
 
 
 def chat(page: Page) -> None:
-    for text in ["What can I bake for Lena's birthday?", "Where do I live now?"]:
+    for text in ["I bought a tandem with Petra last week.", "What is Lena allergic to?"]:
         page.get_by_label("Write a message").fill(text)
         page.keyboard.press("Enter")
         page.get_by_role("button", name="Send").wait_for()
         page.wait_for_timeout(600)
+    page.locator(".learned li").first.wait_for()
     page.locator("details.recalled summary").last.click()
 
 
@@ -190,7 +238,7 @@ VIEWS: dict[str, tuple[str, Any]] = {
     "health": ("health", None),
     "clinic": ("clinic/p01", consult),
     "record": ("clinic/p01?tab=record", None),
-    "laboratory": ("laboratory/second/first", None),
+    "laboratory": ("laboratory/thoughts/turns", None),
 }
 
 
@@ -213,7 +261,9 @@ def take(
     page = context.new_page()
     for name in names:
         route, act = VIEWS[name]
-        page.goto(f"{url}/#/{route}" if name != "chat" else f"{url}/#/chat/{scheme}{suffix}")
+        if name == "chat":  # a conversation for each picture
+            route = f"chat/web-2026-11-16-0914-{zlib.crc32((scheme + suffix).encode()) % 65536:04x}"
+        page.goto(f"{url}/#/{route}")
         page.reload()
         page.locator("main h1").first.wait_for()
         page.wait_for_timeout(1500)
@@ -258,9 +308,12 @@ def main() -> None:
     with TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         fill(folder / "memory.db")
-        for run, luck, seed in [("first", 0.55, 1), ("second", 0.75, 2)]:
-            write_finished_run(folder / "runs" / run, make_records(luck, seed=seed), scheme=run)
-        with ServerProcess(folder, "--runs", str(folder / "runs"), **environment(folder)) as server:
+        for number, run in enumerate(["thoughts", "turns"]):
+            write_finished_run(folder / "runs" / run, run_records(number), scheme=run)
+        settings = environment(folder) | {"THINKBACK_EMBEDDER": "auto"}
+        with ServerProcess(
+            folder, "--runs", str(folder / "runs"), "--recall-ms", "30000", **settings
+        ) as server:
             add_visits(server)
             url = f"http://127.0.0.1:{server.port}"
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -94,6 +94,7 @@ def test_forgotten_statements_are_past(patient: Memory) -> None:
         ("My father had a stroke at sixty.", "history"),
         ("我头晕得厉害。", "symptom"),
         ("每天吃两片阿司匹林。", "medication"),
+        ("CT说膀胱后壁有东西。", "procedure"),
         ("The bus was late.", "other"),
     ],
 )
@@ -115,6 +116,8 @@ def test_sentences_are_sorted_by_category(sentence: str, category: str) -> None:
         ("My creatinine is 0,125 mmol/L.", {"creatinine": (0.125,)}),
         ("我的体重是81，体温38.5度。", {"weight": (81.0,), "temperature": (38.5,)}),
         ("胆固醇查了3次。", {}),
+        ("I have lost 2 kg since spring.", {}),
+        ("我从春天到现在瘦了2公斤。", {}),
     ],
 )
 def test_only_stated_values_are_findings(sentence: str, values: dict[str, tuple[float, ...]]) -> None:
@@ -122,6 +125,38 @@ def test_only_stated_values_are_findings(sentence: str, values: dict[str, tuple[
         memory.remember(sentence)
         record = build_record(memory.turns(), [])
     assert {each.item: each.points[0].values for each in record.findings} == values
+
+
+@pytest.mark.parametrize(
+    ("sentence", "denied"),
+    [
+        ("No, I haven't had a fever.", True),
+        ("No pain at night.", True),
+        ("I have no allergies that I know of.", True),
+        ("I have never had an operation.", True),
+        ("没有，没发过烧。", True),
+        ("我对青霉素不过敏。", True),
+        ("No, it hurts more than before.", False),
+        ("I can't sleep because of the cough.", False),
+        ("I would rather not have an operation.", False),
+        ("我不舒服，头很晕。", False),
+    ],
+)
+def test_denied_findings_are_marked(sentence: str, denied: bool) -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember(sentence)
+        (row,) = build_record(memory.turns(), []).rows
+    assert row.denied == denied
+
+
+def test_repeated_statement_is_one_row_with_its_first_and_last_date(patient: Memory) -> None:
+    again = datetime(2024, 7, 12, 9, tzinfo=UTC)
+    patient.remember("I take amlodipine for my blood pressure.", "", at=again, session="visit-4")
+    patient.remember("I don't take any other pills.", "", at=again, session="visit-4")
+    patient.post_think()
+    record = build_record(patient.turns(), patient.thoughts(current=False))
+    (row,) = record.medication
+    assert (row.at, row.last_at, row.current) == (datetime(2024, 3, 14, 9, tzinfo=UTC), again, True)
 
 
 @pytest.mark.parametrize(

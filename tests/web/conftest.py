@@ -10,13 +10,16 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.acceptance.server_process import ServerProcess
+from tests.fake_openai import FakeOpenAI, ServedFile
 from tests.lab.finished_runs import make_records, write_finished_run
 from tests.web.seeding import (
+    START,
     Fact,
     add_facts,
     add_many_facts,
@@ -36,6 +39,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 HOSTILE: list[str] = json.loads((Path(__file__).parent / "hostile_strings.json").read_text("utf-8"))
+PATIENT = (
+    "I am allergic to penicillin. My blood pressure was 150/95 this morning.",
+    "I take amlodipine 5 mg. My blood pressure was 138/88. No, I haven't had a fever.",
+)
 TIMEOUT_MS = 40_000  # generous: the machine may be busy
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CHROMIUM = os.environ.get("THINKBACK_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
@@ -95,6 +102,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         facts = [Fact(text, text[:200], text[:100], text, "event") for text in HOSTILE]
         add_many_facts(hostile, facts)
         add_turns(hostile, [chat_turn(text) for text in HOSTILE])
+        patient = memory.for_user("patient:p-01")
+        for number, text in enumerate(PATIENT):
+            at = START + timedelta(days=30 * number)
+            patient.remember(text, "Noted.", at=at, session=f"visit-{number + 1}")
+        patient.post_think()
     for name, luck, seed in [("first", 0.5, 1), ("second", 0.7, 2)]:
         write_finished_run(folder / "runs" / name, make_records(luck, seed=seed), scheme=name)
     options = ("--runs", str(folder / "runs"), "--recall-ms", "30000")  # a busy machine skips no recall
@@ -122,6 +134,25 @@ def keyed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             add_facts(memory, [Fact(f"The user lives in {city}.", relation="lives in", value=city)])
     with ServerProcess(folder, **environment(folder)) as server:
         yield Site(server, folder / "memory.db", keys)
+
+
+@pytest.fixture(scope="session")
+def model_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server in front of a model server with two models, which says that everybody lives in Oslo."""
+    require_browser()
+    folder = tmp_path_factory.mktemp("model")
+    with open_memory(folder / "memory.db") as memory:
+        add_facts(memory, demo_facts())
+    with FakeOpenAI() as upstream:
+        models = {
+            "object": "list",
+            "data": [{"id": "small", "object": "model"}, {"id": "large", "object": "model"}],
+        }
+        upstream.files["/v1/models"] = ServedFile(json.dumps(models).encode())
+        upstream.reply = lambda body: f"I am {body['model']}. You live in Oslo."
+        options = ("--upstream", upstream.url, "--recall-ms", "30000")
+        with ServerProcess(folder, *options, **environment(folder)) as server:
+            yield Site(server, folder / "memory.db")
 
 
 def require_browser() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from thinkback.errors import ConcurrentUpdate
 from thinkback.indexing import Indexer
 from thinkback.memory import Memory
 from thinkback.presets import HYBRID
@@ -100,12 +101,17 @@ def _apply(memory: Memory, indexer: Indexer, facts: Sequence[tuple[int, Fact]], 
         for turn, fact in facts
     )
     plan = Plan(turn=claimed.turn.id, lease=claimed.lease, actor="test", operations=operations)
-    entries, epoch = indexer.entries_for_plan(memory.user, plan)
-    memory.store.apply(memory.user, plan, entries, now, epoch)
+    while True:
+        entries, epoch = indexer.entries_for_plan(memory.user, plan)
+        try:
+            memory.store.apply(memory.user, plan, entries, now, epoch)
+            return
+        except ConcurrentUpdate:  # the server has just organised the index of this user
+            continue
 
 
-def open_memory(path: Path, user: str = "default", tenant: str = "") -> Memory:
-    return Memory(path, user=user, tenant=tenant, embedder="hashing", background=False)
+def open_memory(path: Path, user: str = "default", tenant: str = "", embedder: str = "hashing") -> Memory:
+    return Memory(path, user=user, tenant=tenant, embedder=embedder, background=False)
 
 
 def many_facts(count: int) -> list[Fact]:

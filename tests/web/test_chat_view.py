@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.web.conftest import OpenPage
+from tests.web.conftest import OpenPage, Site
+from tests.web.seeding import Fact, add_facts, open_memory
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -26,7 +27,7 @@ def test_answer_shows_the_memories_it_was_given(open_page: OpenPage) -> None:
     page.get_by_role("heading", name="Tell it something worth remembering").wait_for()
     say(page, "Where does Anna live?", 1)
     page.locator("details.recalled summary").first.click()
-    page.locator(".recalled li", has_text="Porto").first.wait_for()
+    page.locator(".recalled li", has_text="Porto").get_by_text("cited in this answer").wait_for()
     assert "score" in page.locator(".recalled").first.inner_text()
     page.locator(".recalled li", has_text="Anna lives in Porto.").get_by_role("button").click()
     page.locator(".panel .thought-sentence", has_text="Anna lives in Porto.").wait_for()
@@ -39,6 +40,8 @@ def test_bubbles_can_be_forgotten_corrected_and_remembered(open_page: OpenPage) 
     page = open_page("chat/actions", "talks")
     say(page, "I moved to Bergen last week.", 1)
     mine = page.locator(".message.user").first
+    kept = mine.get_by_role("list", name="Kept in memory")
+    kept.get_by_role("button", name="Bergen").first.wait_for()
     mine.get_by_role("button", name="Forget this").click()
     mine.get_by_text("Forgotten: it is no longer recalled.").wait_for()
     page.locator(".notice").get_by_role("button", name="Undo").click()
@@ -163,3 +166,58 @@ def test_answer_from_memory_alone_is_said_not_to_be_stored(open_page: OpenPage) 
     page.reload()
     page.get_by_text("This was answered from memory; such an answer is not stored.").wait_for()
     assert page.locator("details.recalled").count() == 1
+
+
+def test_answer_forgets_the_memory_that_it_cites(open_page: OpenPage, site: Site) -> None:
+    with open_memory(site.database, "cites") as memory:
+        add_facts(memory, [Fact("The user lives in Lyon.", relation="lives in", value="Lyon")])
+    page = open_page("chat/cites", "cites")
+    say(page, "Where do I live?", 1)
+    answer = page.locator(".message.assistant").first
+    answer.get_by_role("button", name="Thought 1", exact=True).wait_for()
+    with page.expect_request(lambda request: request.method == "DELETE") as request:
+        answer.get_by_role("button", name="Forget this").click()
+    assert "/v1/memory/thoughts/1" in request.value.url
+    answer.get_by_text("Forgotten: it is no longer recalled.").wait_for()
+    assert page.locator(".message.user").get_by_role("button", name="Forget this").count() == 1
+    page.locator(".notice").get_by_role("button", name="Undo").click()
+    answer.get_by_role("button", name="That's wrong").click()
+    page.get_by_label("What is true instead?").fill("I live in Paris.")
+    page.get_by_role("dialog").get_by_role("button", name="Correct").click()
+    answer.get_by_text("Corrected: the newer message counts.").wait_for()
+    page.evaluate("location.hash = '#/memory?state=past'")
+    page.locator(".virtual-list .row", has_text="The user lives in Lyon.").wait_for()
+
+
+def test_answers_stay_while_other_views_are_visited(open_page: OpenPage) -> None:
+    page = open_page("chat/returns")
+    say(page, "Where does Anna live?", 1)
+    said = page.locator(".message.assistant .bubble").inner_text()
+    page.get_by_role("link", name="Journal").click()
+    page.get_by_role("heading", level=1, name="Journal").wait_for()
+    page.go_back()
+    page.locator(".message.assistant .bubble", has_text="Porto").wait_for()
+    assert page.locator(".message.assistant .bubble").inner_text() == said
+
+
+def test_new_conversation_is_named_by_its_time(open_page: OpenPage) -> None:
+    page = open_page("chat/web-2026-11-16-1436-8cdb", "names", timezone_id="UTC")
+    chosen = page.get_by_label("Conversation", exact=True).first
+    chosen.wait_for()
+    assert chosen.locator("option:checked").inner_text() == "16 Nov 2026, 14:36 (new)"
+
+
+def test_chosen_model_answers_and_its_contradiction_is_caught(open_page: OpenPage, model_site: Site) -> None:
+    page = open_page("chat/model", url=model_site.url)
+    page.get_by_label("Model", exact=True).select_option("large")
+    say(page, "Where do I live?", 1)
+    page.locator(".message.assistant .bubble", has_text="I am large. You live in Oslo.").wait_for()
+    alert = page.locator(".message.assistant").get_by_role("alert")
+    alert.get_by_text("This answer contradicts what is remembered").wait_for()
+    alert.get_by_role("button", name="The user lives in Lyon.").wait_for()
+    page.locator("details.recalled summary").click()
+    page.locator(".recalled li", has_text="The user lives in Lyon.").get_by_text("score").wait_for()
+    page.reload()
+    page.locator(
+        ".message.assistant .bubble", has_text="I am large."
+    ).wait_for()  # an answer of a model is stored

@@ -83,14 +83,16 @@ def test_every_control_of_the_memory_view_can_be_reached_and_shows_its_focus(ope
 def test_drawing_is_moved_and_zoomed_by_keys(open_page: OpenPage) -> None:
     page = open_page("timeline?tab=map")
     page.locator("canvas").focus()
-    before = page.evaluate("document.querySelector('canvas').toDataURL()")
+    drawing = "document.querySelector('canvas').toDataURL()"
+    page.wait_for_function("document.querySelector('canvas').width > 300")  # larger than before it is drawn
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(200)
+    before = page.evaluate(drawing)
     page.keyboard.press("+")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(200)
-    assert page.evaluate("document.querySelector('canvas').toDataURL()") != before
+    page.wait_for_function(f"(before) => {drawing} !== before", arg=before)
     page.keyboard.press("0")
-    page.wait_for_timeout(200)
-    assert page.evaluate("document.querySelector('canvas').toDataURL()") == before
+    page.wait_for_function(f"(before) => {drawing} === before", arg=before)
 
 
 def test_tabs_move_by_arrow_keys(open_page: OpenPage) -> None:

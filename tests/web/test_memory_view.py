@@ -111,7 +111,10 @@ def test_details_have_the_marked_quote_both_times_and_the_changes(open_page: Ope
     open_thought(page, "Anna is allergic to peanuts.")
     panel = page.get_by_role("complementary", name="Details of a thought")
     assert panel.locator("mark").inner_text() == "Anna is allergic to peanuts."
-    assert "27 Oct 2021" in panel.inner_text()  # valid since
+    times = panel.locator(".times").first
+    assert times.locator("dt").all_inner_texts() == ["True", "Known"]
+    assert times.locator("dd:not(.track)").all_inner_texts() == ["27 Oct 2021 – now"] * 2
+    assert times.locator(".track span").count() == 2
     assert "added" in panel.inner_text()
     page.keyboard.press("Escape")
     panel.wait_for(state="detached")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -82,8 +83,10 @@ def test_topic_filter_and_order(life: tuple[str, str], open_page: OpenPage) -> N
     topics.locator("option").nth(1).wait_for(state="attached")
     label = topics.locator("option").nth(1).inner_text()
     topics.select_option(index=1)
-    page.get_by_text("found" if language == "en" else "找到").first.wait_for()
-    assert f"({page.locator('.virtual-list .row').count()})" in label
+    count = label.rpartition("(")[2].rstrip(")")
+    found = rf"^{count} thoughts? found$" if language == "en" else rf"^找到 {count} 条想法$"
+    page.get_by_role("status").get_by_text(re.compile(found)).wait_for()
+    assert page.locator(".virtual-list .row").count() == int(count)
 
 
 def test_details_and_journal_speak_the_language(life: tuple[str, str], open_page: OpenPage) -> None:
@@ -138,7 +141,11 @@ def test_past_thoughts_are_listed_apart(open_page: OpenPage, site: Site) -> None
     replaced = panel.locator("section", has=page.get_by_role("heading", name="Replaced by"))
     replaced.get_by_role("button", name="The user lives in Lyon").click()
     page.locator(".panel .thought-sentence", has_text="Lyon").wait_for()
-    panel.get_by_role("heading", name="History").wait_for()
+    history = panel.locator("section", has=page.get_by_role("heading", name="History"))
+    versions = history.locator(".versions > li")
+    assert versions.count() == 2
+    for version in versions.all():  # both axes of time for each
+        assert version.locator(".times dt").all_inner_texts() == ["True", "Known"]
 
 
 def test_filters_of_a_phone_are_behind_a_button(open_page: OpenPage) -> None:

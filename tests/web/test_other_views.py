@@ -48,7 +48,7 @@ def test_journal_is_live_filters_and_undoes(open_page: OpenPage, site: Site) -> 
     page = open_page("journal", fresh_user(site, "journals", "The user likes tea.", "The user likes chess."))
     entries = page.get_by_role("list", name="Journal").locator("> li")
     entries.nth(1).wait_for()
-    page.get_by_text("Being thought over").wait_for()  # the stream is open
+    page.get_by_text("Everything that was said has been thought over.").wait_for()  # the stream is open
     reply = site.server.request("DELETE", "/v1/memory/thoughts/1?reason=tried", user="journals")
     assert reply.status == 200
     entries.nth(2).wait_for()
@@ -85,6 +85,8 @@ def test_consultation_with_and_without_memory_record_and_export(open_page: OpenP
     page.get_by_role("heading", level=1, name="p-77").wait_for()
     consult(page, "I am allergic to penicillin.")
     consult(page, "My blood pressure was 150/95 this morning.")
+    consult(page, "This evening my blood pressure was 138/88.")
+    consult(page, "No, I haven't had a fever.")
     consult(page, "I have an ear infection. Can I take penicillin?")
     newest = page.locator("article.consultation").first
     assert newest.get_by_role("heading", name="With memory").count() == 1
@@ -93,7 +95,10 @@ def test_consultation_with_and_without_memory_record_and_export(open_page: OpenP
     page.get_by_role("tab", name="Record").click()
     page.get_by_role("heading", name="Allergies and constraints").wait_for()
     page.locator("section", has_text="Allergies and constraints").get_by_text("penicillin").first.wait_for()
-    page.get_by_role("img", name="Blood pressure").wait_for()
+    plot = page.get_by_role("img", name="Blood pressure")
+    assert plot.locator("circle").count() == 4  # two values of each measurement
+    denied = page.locator("tbody tr", has_text="No, I haven't had a fever.")
+    denied.get_by_text("denied", exact=True).wait_for()
     page.get_by_role("tab", name="Visits").click()
     page.locator("details.visit summary").first.click()
     page.locator(".visit-turn", has_text="I am allergic to penicillin.").wait_for()

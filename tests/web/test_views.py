@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.web.conftest import OpenPage
+from tests.web.conftest import OpenPage, Site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,6 +24,9 @@ ROUTES = {
     "journal": "journal",
     "health": "health",
     "clinic": "clinic",
+    "consultation": "clinic/p-01",
+    "record": "clinic/p-01?tab=record",
+    "visits": "clinic/p-01?tab=visits",
     "laboratory": "laboratory",
     "comparison": "laboratory/second/first",
 }
@@ -87,11 +90,16 @@ def test_menu_of_a_phone_opens_every_view(open_page: OpenPage) -> None:
     assert not page.get_by_role("link", name="Memory").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(scheme: str, open_page: OpenPage) -> None:
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: run `make browser`")
-    page = open_page("chat", color_scheme=scheme)
+@pytest.mark.parametrize(
+    ("scheme", "language", "actions"),
+    [("light", "en", ("Edit", "Correct", "Erase")), ("dark", "zh", ("编辑", "纠正", "彻底删除"))],
+    ids=["light-en", "dark-zh"],
+)
+def test_axe_finds_nothing_serious(
+    scheme: str, language: str, actions: tuple[str, ...], open_page: OpenPage
+) -> None:
+    require_axe()
+    page = open_page("chat", color_scheme=scheme, language=language)
     found = []
     for name, route in ROUTES.items():
         visit(page, route)
@@ -101,13 +109,30 @@ def test_axe_finds_nothing_serious(scheme: str, open_page: OpenPage) -> None:
     found += [f"shortcuts: {line}" for line in axe_findings(page)]
     page.keyboard.press("Escape")
     visit(page, ROUTES["details"])
-    for action in ["Edit", "Correct", "Erase"]:
+    for action in actions:
         page.locator(".panel").get_by_role("button", name=action, exact=True).click()
         page.get_by_role("dialog").wait_for()
         found += [f"{action}: {line}" for line in axe_findings(page)]
         page.keyboard.press("Escape")
-    print(f"\naxe, {scheme}: {len(ROUTES) + 4} views and dialogs, {len(found)} serious findings")
+    print(f"\naxe, {scheme}, {language}: {len(ROUTES) + 4} views and dialogs, {len(found)} serious findings")
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_sign_in_fits_a_phone_and_has_no_serious_finding(
+    scheme: str, open_page: OpenPage, keyed_site: Site
+) -> None:
+    require_axe()
+    phone = {"width": 320, "height": 640}
+    page = open_page("chat", url=keyed_site.url, viewport=phone, color_scheme=scheme)
+    page.get_by_label("Key", exact=True).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert axe_findings(page) == []
+
+
+def require_axe() -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: run `make browser`")
 
 
 def axe_findings(page: Page) -> list[str]:

@@ -39,7 +39,7 @@ from thinkback.language.relation_chain import (
 from thinkback.types import SAME_AS, Thought
 
 _HAS_PREFIX = "has "
-_NAME_RELATIONS = frozenset(("is named", "goes by", "english name"))
+NAME_RELATIONS = frozenset(("is named", "goes by", "english name"))
 _PLAIN_NAME = re.compile(r"(?!(?:the|an?|my|users?|i|me|mine|myself)\b)[a-z0-9]+(?: [a-z0-9]+)*")
 _QUALIFIED_NAME = re.compile(r"(.+) \((.+)\)\Z")
 _ROLE_ZH = re.compile("的([\u4e00-\u9fff]{1,3}?)(?:是|叫)")
@@ -88,7 +88,7 @@ def is_identity_thought(thought: Thought) -> bool:
     if relation.startswith(_HAS_PREFIX):
         return not thought.negated and bool(parse_role(relation[len(_HAS_PREFIX) :])[0])
     return relation == SAME_AS or (
-        relation in _NAME_RELATIONS and not thought.negated and entity_key(thought.subject) == USER
+        relation in NAME_RELATIONS and not thought.negated and entity_key(thought.subject) == USER
     )
 
 
@@ -291,7 +291,7 @@ class EntityRegistry:
             for name in names:
                 self._add_name(entity_key(name), target)
         for thought in thoughts:
-            if thought.relation in _NAME_RELATIONS:
+            if thought.relation in NAME_RELATIONS:
                 for name in thought.objects:
                     self._add_name(entity_key(name), USER)
         for target, names in self._spellings.items():

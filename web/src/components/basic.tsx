@@ -1,8 +1,10 @@
-import type { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from "preact";
+import { type ComponentChildren, Fragment, type TargetedKeyboardEvent, type TargetedMouseEvent } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { splitCitations } from "../lib/citations";
 import { explainError } from "../lib/errors";
 import { t, term } from "../lib/i18n";
 import { dismiss, notices } from "../lib/notices";
+import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import { Icon, type IconName } from "./icon";
 
@@ -90,26 +92,30 @@ export function KindBadge({ kind }: { kind: string }) {
   return <span class={`badge kind-${kind}`}>{term("kind", kind)}</span>;
 }
 
-const CITATION = /\[thought:(\d+)\]/g;
+interface CitedProps {
+  text: string;
+  /** Opens a cited turn; without it a turn is named but cannot be opened. */
+  onTurn?: (turn: number) => void;
+}
 
-/** An answer whose citations, such as [thought:7], open the details of the thought. */
-export function Cited({ text, onOpen }: { text: string; onOpen: (thought: string) => void }) {
-  const parts: ComponentChildren[] = [];
-  let end = 0;
-  for (const match of text.matchAll(CITATION)) {
-    const id = match[1]!;
-    parts.push(
-      text.slice(end, match.index),
-      <button key={match.index} type="button" class="link small citation" onClick={() => onOpen(id)}>
-        {t("thought.number", { id })}
-      </button>,
-    );
-    end = match.index + match[0].length;
-  }
+/** An answer whose citations, such as [thought:7], open what they cite. */
+export function Cited({ text, onTurn }: CitedProps) {
   return (
     <>
-      {parts}
-      {text.slice(end)}
+      {splitCitations(text).map((part, index) => {
+        if (typeof part === "string") return part;
+        const name = t(part.kind === "thought" ? "thought.number" : "thought.openTurn", { id: part.id });
+        if (part.kind === "turn" && !onTurn) return <span key={index} class="small muted">{` ${name}`}</span>;
+        const open = () => (part.kind === "thought" ? replaceParams({ thought: String(part.id) }) : onTurn!(part.id));
+        return (
+          <Fragment key={index}>
+            {" "}
+            <button type="button" class="link small citation" onClick={open}>
+              {name}
+            </button>
+          </Fragment>
+        );
+      })}
     </>
   );
 }

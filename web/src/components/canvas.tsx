@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useSize } from "../lib/hooks";
 import { t } from "../lib/i18n";
 import { useStore } from "../lib/store";
-import { colourVersion } from "../lib/theme";
+import { colour, colourVersion } from "../lib/theme";
 import { Button } from "./basic";
 
 /** What part of a drawing is visible: a point p of the drawing is shown at `p * scale + offset`. */
@@ -28,6 +28,16 @@ interface CanvasProps {
   legend?: ComponentChildren;
   /** Changes when the drawing must be drawn again. */
   version: unknown;
+}
+
+/** A text with a border in the colour of the background, readable above lines and points. */
+export function drawLabel(context: CanvasRenderingContext2D, text: string, x: number, y: number, fill: string): void {
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeStyle = colour("surface");
+  context.strokeText(text, x, y);
+  context.fillStyle = fill;
+  context.fillText(text, x, y);
 }
 
 const ZOOM_STEP = 1.35;

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../lib/api";
 import { formatDate, formatNumber, formatStart, t } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
@@ -35,21 +35,35 @@ async function loadMemory(ref: string, turn: Turn | null): Promise<RecalledMemor
   return { ref, text: said.query || said.response, kind: "turn", date: formatDate(said.at), thought: null, ...scores };
 }
 
-/** The memories that an answer was given, with their scores; loaded when it is opened. */
-export function Recalled({ references, turn }: { references: string[]; turn: Turn | null }) {
+interface RecalledProps {
+  /** References of the memories that the answer was given. */
+  recalled: readonly string[];
+  /** References of those that it cites: they may also stand in the conversation itself. */
+  cited: readonly string[];
+  turn: Turn | null;
+}
+
+/** The memories that an answer was given or cites, with their scores; loaded when it is opened. */
+export function Recalled({ recalled, cited, turn }: RecalledProps) {
+  const references = [...new Set([...cited, ...recalled])];
   const [memories, setMemories] = useState<RecalledMemory[] | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const details = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (memories) details.current?.scrollIntoView({ block: "nearest" });
+  }, [memories]);
+  const rank = (memory: RecalledMemory) => (cited.includes(memory.ref) ? 2 : 0) + (memory.score ?? 0);
   const load = () => {
     if (memories) return;
     setError(null);
     Promise.allSettled(references.map((ref) => loadMemory(ref, turn))).then((results) => {
       const found = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       if (!found.length && results[0]?.status === "rejected") setError(results[0].reason);
-      else setMemories(found.sort((a, b) => (b.score ?? 0) - (a.score ?? 0)));
+      else setMemories(found.sort((a, b) => rank(b) - rank(a)));
     });
   };
   return (
-    <details class="recalled" onToggle={(event) => event.currentTarget.open && load()}>
+    <details ref={details} class="recalled" onToggle={(event) => event.currentTarget.open && load()}>
       <summary>{t("chat.recalled", { count: references.length })}</summary>
       {error ? <Failure error={error} retry={load} /> : !memories && <Loading />}
       <ul>
@@ -64,6 +78,7 @@ export function Recalled({ references, turn }: { references: string[]; turn: Tur
             )}
             <p class="small muted number">
               <KindBadge kind={memory.kind} /> {memory.date}
+              {cited.includes(memory.ref) && ` · ${t("chat.cited")}`}
               {memory.score !== null &&
                 ` · ${t("chat.scores", {
                   score: formatNumber(memory.score, 2),

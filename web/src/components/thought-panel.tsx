@@ -2,18 +2,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, memoryVersion } from "../lib/api";
 import { correct, editThought, eraseTurn, forgetThought, undo } from "../lib/changes";
-import { formatDate, formatDay, formatTime, personName, reasonText, t, term } from "../lib/i18n";
+import { formatKnown, formatTime, formatValidity, personName, reasonText, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
 import { topicLabel, useTopics } from "../lib/topics";
 import { href, replaceParams } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
-import type { Action, Thought, ThoughtDetail } from "../lib/types";
+import { type Action, IN_OWN_WORDS, type Thought, type ThoughtDetail } from "../lib/types";
 import { Button, Confirm, Failure, KindBadge, Loading } from "./basic";
 import { CorrectDialog, EditDialog } from "./thought-dialogs";
-
-// The relation of thoughts that keep a sentence as it was said: their value is the sentence itself.
-export const IN_OWN_WORDS = "in own words";
 
 type Open = "edit" | "correct" | "erase" | null;
 
@@ -67,6 +64,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
   const related = new Set([thought.id, ...detail.replaced_by.concat(detail.replaces).map((other) => other.id)]);
   const history =
     thought.relation === IN_OWN_WORDS ? detail.history.filter((version) => related.has(version.id)) : detail.history;
+  const axis = axisOf([thought, ...history]);
   return (
     <div class="panel-body">
       <section>
@@ -124,11 +122,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
       </section>
       <section>
         <h3>{t("thought.times")}</h3>
-        <dl class="pairs">
-          <Pair name={t("thought.valid")}>{validity(thought)}</Pair>
-          <Pair name={t("thought.recorded")}>{`${formatDate(thought.recorded_at)} – ${formatDate(thought.retired_at) || t("time.now")}`}</Pair>
-        </dl>
-        <TimeBars history={history} id={thought.id} />
+        <Times thought={thought} axis={axis} />
       </section>
       <section>
         <h3>{t("thought.source")}</h3>
@@ -158,7 +152,7 @@ function Details({ detail }: { detail: ThoughtDetail }) {
             {history.map((version) => (
               <li key={version.id} class={version.retired_at === null ? "is-current" : ""}>
                 <ThoughtLink thought={version} />
-                <p class="small muted">{validity(version)}</p>
+                <Times thought={version} axis={axis} />
               </li>
             ))}
           </ol>
@@ -216,10 +210,6 @@ function Pair({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-function validity(thought: Thought): string {
-  return `${formatDay(thought.valid_from) || t("time.open")} – ${formatDay(thought.valid_to) || t("time.now")}`;
-}
-
 export function ThoughtLink({ thought }: { thought: Thought }) {
   return (
     <button type="button" class="link" onClick={() => replaceParams({ thought: String(thought.id) })}>
@@ -256,31 +246,40 @@ function ActionLine({ action }: { action: Action }) {
   );
 }
 
-/** Valid time of every version on one axis, as bars of a small drawing. The dates stand beside it as text. */
-function TimeBars({ history, id }: { history: Thought[]; id: number }) {
-  const now = Date.now();
-  const rows = history.slice(-8).map((thought) => {
-    const start = Date.parse(thought.valid_from ?? thought.recorded_at);
-    const end = thought.valid_to ? Date.parse(thought.valid_to) : thought.retired_at ? Date.parse(thought.retired_at) : now;
-    return { thought, start, end: Math.max(start, end) };
-  });
-  const first = Math.min(...rows.map((row) => row.start));
-  const last = Math.max(...rows.map((row) => row.end), first + 1);
-  if (rows.length < 2 || !Number.isFinite(first)) return null;
-  const x = (time: number) => ((time - first) / (last - first)) * 296 + 2;
+/** The times between which the bars of a thought are drawn: from its first version until now. */
+interface Axis {
+  first: number;
+  last: number;
+}
+
+function axisOf(history: readonly Thought[]): Axis {
+  const times = history.flatMap((thought) => [thought.valid_from, thought.valid_to, thought.recorded_at, thought.retired_at]);
+  const known = times.flatMap((time) => (time ? [Date.parse(time)] : [])).filter(Number.isFinite);
+  return { first: Math.min(...known), last: Math.max(Date.now(), ...known) };
+}
+
+/** Both axes of time of one version: when it is true, and when it was known. The bars repeat the dates. */
+function Times({ thought, axis }: { thought: Thought; axis: Axis }) {
+  const rows: [string, string, string | null, string | null][] = [
+    [t("thought.valid"), formatValidity(thought), thought.valid_from, thought.valid_to ?? thought.retired_at],
+    [t("thought.recorded"), formatKnown(thought), thought.recorded_at, thought.retired_at],
+  ];
+  const share = (time: number) => Math.min(100, Math.max(0, ((time - axis.first) / (axis.last - axis.first || 1)) * 100));
   return (
-    <svg class="time-bars" viewBox={`0 0 300 ${rows.length * 12}`} aria-hidden="true" preserveAspectRatio="none">
-      {rows.map((row, index) => (
-        <rect
-          key={row.thought.id}
-          class={row.thought.id === id ? "this" : ""}
-          x={x(row.start)}
-          y={index * 12 + 3}
-          width={Math.max(3, x(row.end) - x(row.start))}
-          height={6}
-          rx={3}
-        />
-      ))}
-    </svg>
+    <dl class={`times${thought.retired_at === null ? " is-current" : ""}`}>
+      {rows.map(([name, text, from, to]) => {
+        const start = from ? share(Date.parse(from)) : 0;
+        const end = to ? share(Date.parse(to)) : 100;
+        return (
+          <>
+            <dt>{name}</dt>
+            <dd class="track" aria-hidden="true">
+              <span style={{ left: `min(${start}%, 100% - 4px)`, width: `${Math.max(0, end - start)}%` }} />
+            </dd>
+            <dd>{text}</dd>
+          </>
+        );
+      })}
+    </dl>
   );
 }

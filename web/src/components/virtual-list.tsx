@@ -95,6 +95,7 @@ export function VirtualList(props: VirtualListProps) {
     <div
       ref={element}
       class="virtual-list"
+      style={{ minHeight: `min(240px, ${count * rowHeight + 2}px)` }}
       role="listbox"
       tabIndex={0}
       aria-label={label}

@@ -1,4 +1,5 @@
 import { ApiError, call, memoryChanged, post } from "./api";
+import type { Citation } from "./citations";
 import { explainError } from "./errors";
 import { t } from "./i18n";
 import { notify } from "./notices";
@@ -6,9 +7,8 @@ import type { Action, Thought, Turn } from "./types";
 
 /** Changes of the memory that the page can make. Each tells the user what happened and offers to undo it. */
 
-function offerUndo(text: string, action: Action, onUndone?: () => void): void {
-  const run = () => void undo(action.id).then((undone) => undone && onUndone?.());
-  notify(text, "info", { label: t("action.undo"), run });
+function offerUndo(text: string, action: Action): void {
+  notify(text, "info", { label: t("action.undo"), run: () => void undo(action.id) });
 }
 
 /** Run a change after it has been shown; if it fails, `rollBack` restores the view and the reason is told. */
@@ -33,14 +33,22 @@ export async function forgetThought(id: number, rollBack?: () => void): Promise<
   if (action) offerUndo(t("notice.forgotten"), action);
 }
 
-/** `rollBack` is also called when the user undoes it. */
-export async function forgetTurn(id: number, rollBack?: () => void): Promise<boolean> {
-  const action = await attempt(
-    () => call<Action>("DELETE", `/v1/memory/turns/${id}`, { query: { reason: "forgotten on the web page" } }),
-    rollBack,
-  );
-  if (action) offerUndo(t("notice.forgotten"), action, rollBack);
-  return action !== null;
+/** Forget thoughts and turns together. `rollBack` is also called when the user undoes it. */
+export async function forgetMemories(memories: readonly Citation[], rollBack: () => void): Promise<void> {
+  const actions: Action[] = [];
+  const done = await attempt(async () => {
+    for (const { kind, id } of memories) {
+      const query = { reason: "forgotten on the web page" };
+      actions.unshift(await call<Action>("DELETE", `/v1/memory/${kind}s/${id}`, { query }));
+    }
+    return true;
+  }, rollBack);
+  if (!done) return;
+  const undoAll = async () => {
+    for (const action of actions) if (!(await undo(action.id))) return;
+    rollBack();
+  };
+  notify(t("notice.forgotten"), "info", { label: t("action.undo"), run: () => void undoAll() });
 }
 
 export interface ThoughtChange {

@@ -1,7 +1,7 @@
 import { ApiError, call, currentUser, get, headerValue, post, readEvents, send } from "./api";
 import { explainError } from "./errors";
-import { loadSession } from "./session";
-import type { Check, Page, Turn } from "./types";
+import { loadSession, session } from "./session";
+import type { Action, Check, Page, Thought, Turn } from "./types";
 
 /** One message of the conversation on the screen. */
 export interface Message {
@@ -14,7 +14,10 @@ export interface Message {
   check: Check | null;
   streaming?: boolean;
   failed?: string;
-  forgotten?: boolean;
+  /** It is no longer recalled: forgotten, or corrected by a later message. */
+  retired?: "forgotten" | "corrected";
+  /** The thoughts that were drawn from it. */
+  learned?: Thought[];
   /** The answer was drawn from memory alone: only the question is stored. */
   notStored?: boolean;
 }
@@ -24,16 +27,28 @@ export type MemoryMode = "on" | "read" | "off";
 // A model sees the last exchanges; what is older comes from memory.
 const HISTORY_MESSAGES = 12;
 
+// Answers that memory gave by itself are not stored. Those of this visit to the page stay on the screen.
+const shownAnswers = new Map<string, string>();
+
+function answerKey(turn: Turn): string {
+  return `${session.get()?.tenant}:${currentUser.get()}:${turn.id}`;
+}
+
+export function keepAnswer(turn: Turn, text: string): void {
+  shownAnswers.set(answerKey(turn), text);
+}
+
 export function messagesOf(turns: readonly Turn[]): Message[] {
   return turns.flatMap((turn) => {
-    const forgotten = turn.hidden_by !== null;
-    const base = { turn, check: null, forgotten };
+    const retired = turn.hidden_by !== null ? ("forgotten" as const) : undefined;
+    const base = { turn, check: null, retired };
     const recalled = turn.recalled.map(([kind, id]) => `${kind}:${id}`);
     const messages: Message[] = [];
     if (turn.query) messages.push({ ...base, key: `${turn.id}q`, role: "user", text: turn.query, recalled: [] });
-    const answer: Message = { ...base, key: `${turn.id}r`, role: "assistant", text: turn.response, recalled };
-    if (turn.response) messages.push(answer);
-    else if (recalled.length && !forgotten) messages.push({ ...answer, notStored: true });
+    const text = turn.response || (shownAnswers.get(answerKey(turn)) ?? "");
+    const answer: Message = { ...base, key: `${turn.id}r`, role: "assistant", text, recalled };
+    if (text) messages.push(answer);
+    else if (recalled.length && !retired) messages.push({ ...answer, notStored: true });
     return messages;
   });
 }
@@ -46,9 +61,9 @@ export async function loadTurns(session: string, signal?: AbortSignal): Promise<
 // The proxy relays the status of the configured upstream: its 401, 429 or 503 says nothing about this server, so the
 // requests for a model and for an answer are quiet.
 
-export async function firstModel(): Promise<string> {
-  const list = await call<{ data: { id: string }[] }>("GET", "/v1/models", { quiet: true });
-  return list.data[0]?.id ?? "thinkback";
+export async function listModels(signal?: AbortSignal): Promise<string[]> {
+  const list = await call<{ data: { id: string }[] }>("GET", "/v1/models", { quiet: true, signal });
+  return list.data.map((model) => model.id);
 }
 
 interface Request {
@@ -64,7 +79,7 @@ interface Request {
 /** Send a message through the proxy. Returns the references of the recalled memories when the answer is complete. */
 export async function streamAnswer(request: Request): Promise<string[]> {
   const history = request.history
-    .filter((message) => message.text && !message.failed && !message.forgotten)
+    .filter((message) => message.text && !message.failed && !message.retired)
     .slice(-HISTORY_MESSAGES)
     .map(({ role, text }) => ({ role, content: text }));
   const response = await send("POST", "/v1/chat/completions", {
@@ -101,6 +116,21 @@ export async function storedTurn(session: string, text: string): Promise<Turn | 
   const page = await get<Page<Turn>>("/v1/memory/turns", { session, newest: true, limit: 1 });
   const turn = page.items.at(-1);
   return turn && turn.query.trim() === text.trim() ? turn : null;
+}
+
+const LEARN_DELAYS_MS = [400, 800, 1600, 3200, 6400];
+
+/** The thoughts that were drawn from a turn, once it has been thought over; none if that takes longer. */
+export async function learnedFrom(turn: Turn): Promise<Thought[]> {
+  for (const delay of LEARN_DELAYS_MS) {
+    await new Promise((done) => setTimeout(done, delay));
+    const { thought_at: thoughtAt } = await get<Turn>(`/v1/memory/turns/${turn.id}`);
+    if (!thoughtAt) continue;
+    const journal = await get<Page<Action>>("/v1/memory/journal/recent", { limit: 20 });
+    const added = journal.items.filter((action) => action.turn === turn.id).flatMap((action) => action.after);
+    return added.filter((thought) => thought.retired_at === null);
+  }
+  return [];
 }
 
 export function checkAnswer(query: string, answer: string, session: string): Promise<Check> {

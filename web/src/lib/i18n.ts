@@ -84,6 +84,29 @@ export function formatStart(thought: { valid_from: string | null; recorded_at: s
   return thought.valid_from ? formatDay(thought.valid_from) : formatDate(thought.recorded_at);
 }
 
+/** From when to when something is true, as days. */
+export function formatValidity(thought: { valid_from: string | null; valid_to: string | null }): string {
+  const [from, to] = [formatDay(thought.valid_from) || t("time.open"), formatDay(thought.valid_to) || t("time.now")];
+  return from === to ? from : `${from} – ${to}`;
+}
+
+/** From when to when something was held true, with the time of day where both are on one day. */
+export function formatKnown(thought: { recorded_at: string; retired_at: string | null }): string {
+  const [from, to] = [formatDate(thought.recorded_at), formatDate(thought.retired_at)];
+  if (!to) return `${from} – ${t("time.now")}`;
+  if (from !== to) return `${from} – ${to}`;
+  const end = new Date(thought.retired_at!).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit" });
+  const start = formatTime(thought.recorded_at);
+  return start.endsWith(end) ? start : `${start} – ${end}`;
+}
+
+/** A reference of the server, such as thought:7, as the page names it. */
+export function refName(ref: string): string {
+  const [kind, id = ""] = ref.split(":");
+  if (kind === "thought") return t("thought.number", { id });
+  return kind === "turn" ? t("thought.openTurn", { id }) : ref;
+}
+
 export function formatTime(value: string | null | undefined): string {
   if (!value) return "";
   const date = new Date(value);

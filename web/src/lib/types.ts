@@ -38,7 +38,12 @@ export interface Thought {
   retired_at: string | null;
   person?: string;
   group?: number | null;
+  /** Turn, speaker, side, start and end of each quote; not sent with lists. */
+  sources?: [number, string, string, number, number][];
 }
+
+/** The relation of thoughts that keep a sentence as it was said: their value is the sentence itself. */
+export const IN_OWN_WORDS = "in own words";
 
 export interface Turn {
   ref: string;
@@ -290,6 +295,8 @@ export interface RecordRow {
   item: string;
   result: string;
   at: string;
+  last_at: string;
+  denied: boolean;
   valid_from: string | null;
   valid_to: string | null;
   current: boolean;

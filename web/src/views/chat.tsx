@@ -1,14 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button, Cited, Dialog, Empty, Failure } from "../components/basic";
+import { Button, Cited, Confirm, Dialog, Empty, Failure } from "../components/basic";
+import { Icon } from "../components/icon";
 import { Recalled } from "../components/recalled";
 import { CorrectDialog } from "../components/thought-dialogs";
 import { ThoughtLink } from "../components/thought-panel";
 import { get, isAbort, memoryChanged, memoryVersion } from "../lib/api";
-import { correct, forgetTurn, randomKey, remember } from "../lib/changes";
+import { correct, forgetMemories, randomKey, remember } from "../lib/changes";
+import { type Citation, citations, withoutCitations } from "../lib/citations";
 import {
   checkAnswer,
   explainNoAnswer,
-  firstModel,
+  keepAnswer,
+  learnedFrom,
+  listModels,
   loadTurns,
   type MemoryMode,
   type Message,
@@ -17,17 +21,30 @@ import {
   streamAnswer,
 } from "../lib/chat";
 import { explainError } from "../lib/errors";
-import { reasonText, t, term } from "../lib/i18n";
+import { formatDay, formatTime, reasonText, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
 import { notify } from "../lib/notices";
-import { href, navigate, replaceParams, route } from "../lib/router";
+import { href, navigate, route } from "../lib/router";
+import { distinctConstraints } from "../lib/constraints";
 import { can, session as account } from "../lib/session";
 import { readSetting, useStore, writeSetting } from "../lib/store";
-import type { Page, Thought } from "../lib/types";
+import type { Page, Thought, Turn } from "../lib/types";
 
 function newSession(): string {
-  return `web-${new Date().toISOString().slice(0, 10)}-${randomKey().slice(0, 4)}`;
+  const now = new Date().toISOString();
+  return `web-${now.slice(0, 10)}-${now.slice(11, 13)}${now.slice(14, 16)}-${randomKey().slice(0, 4)}`;
 }
+
+const WEB_SESSION = /^web-(\d{4}-\d\d-\d\d)(?:-(\d\d)(\d\d))?-[0-9a-f]{4}$/;
+
+/** The name of a conversation on the screen: one that began on this page is named by when it began. */
+function sessionLabel(name: string): string {
+  const [, day, hour, minute] = WEB_SESSION.exec(name) ?? [];
+  if (!day) return name;
+  return hour ? formatTime(`${day}T${hour}:${minute}:00Z`) : `${formatDay(day)} (${name.slice(-4)})`;
+}
+
+const NEAR_END_PX = 160;
 
 /** What is loaded for a complete answer; the answer stays as it is if that fails. */
 async function orNotice<T>(request: Promise<T>): Promise<T | null> {
@@ -53,6 +70,9 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
   const [mode, setMode] = useState<MemoryMode>("on");
   const [busy, setBusy] = useState<AbortController | null>(null);
   const [correcting, setCorrecting] = useState<Message | null>(null);
+  const [forgetting, setForgetting] = useState<Message | null>(null);
+  const [model, setModel] = useState(readSetting("model") ?? "");
+  const models = useLoad((signal) => (account.get()?.upstream ? listModels(signal) : Promise.resolve([])), []);
   const list = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   const stored = useLoad((signal) => loadTurns(name, signal), [name]);
@@ -67,10 +87,32 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
     if (target) target.scrollIntoView({ block: "center" });
     else if (list.current) list.current.scrollTop = list.current.scrollHeight;
   }, [messages.length, messages.at(-1)?.text, highlighted]);
+  useEffect(() => {
+    // What is added below earlier messages later (checks, what was kept) does not push the newest one out of view.
+    const element = list.current;
+    if (!element || highlighted) return;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    if (below < NEAR_END_PX) element.scrollTop = element.scrollHeight;
+  }, [messages]);
   useEffect(() => () => busy?.abort(), [busy]);
 
   const change = (key: string, update: Partial<Message>) =>
     setMessages((former) => former.map((message) => (message.key === key ? { ...message, ...update } : message)));
+
+  /** Mark a message as no longer recalled; the question and the answer of a turn go together. */
+  const retire = (message: Message, retired: Message["retired"]) => {
+    const whole = memoriesOf(message).some(({ kind, id }) => kind === "turn" && id === message.turn?.id);
+    const affected = (other: Message) => other.key === message.key || (whole && other.turn?.id === message.turn?.id);
+    setMessages((former) => former.map((other) => (affected(other) ? { ...other, retired } : other)));
+  };
+  const forget = (message: Message) => {
+    retire(message, "forgotten");
+    void forgetMemories(memoriesOf(message), () => retire(message, undefined));
+  };
+  const openTurn = async (id: number) => {
+    const turn = await orNotice(get<Turn>(`/v1/memory/turns/${id}`));
+    if (turn) navigate("chat", [turn.session], { turn: String(id) });
+  };
 
   const ask = async () => {
     const words = text.trim();
@@ -89,7 +131,7 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
     let reply = "";
     try {
       const recalled = await streamAnswer({
-        model: await firstModel(),
+        model: models.data?.includes(model) ? model : ((await listModels())[0] ?? "thinkback"),
         session: name,
         mode,
         history,
@@ -101,6 +143,13 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
       const turn = mode === "on" ? await orNotice(storedTurn(name, words)) : null;
       change(question, { turn });
       change(answer, { turn });
+      if (turn) {
+        keepAnswer(turn, reply);
+        void learnedFrom(turn).then(
+          (learned) => change(question, { learned }),
+          () => undefined,
+        );
+      }
       if (mode !== "off" && reply) change(answer, { check: await orNotice(checkAnswer(words, reply, name)) });
       memoryChanged();
     } catch (error) {
@@ -117,7 +166,18 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
 
   return (
     <div class="chat-layout">
-      <ChatHead name={name} mode={mode} setMode={setMode} instructions={instructions.data?.items ?? []} />
+      <ChatHead
+        name={name}
+        mode={mode}
+        setMode={setMode}
+        instructions={instructions.data?.items ?? []}
+        model={model}
+        models={models.data ?? []}
+        setModel={(value) => {
+          writeSetting("model", value);
+          setModel(value);
+        }}
+      />
       <div class="messages" ref={list} role="log" aria-label={t("chat.log")} tabIndex={0}>
         {stored.error ? <Failure error={stored.error} retry={stored.reload} /> : null}
         {!stored.loading && messages.length === 0 && (
@@ -145,16 +205,10 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
             message={message}
             question={messages[index - 1]?.text ?? ""}
             highlighted={message.turn !== null && message.turn.id === highlighted}
-            onForget={() => {
-              if (!message.turn) return;
-              const id = message.turn.id;
-              const mark = (forgotten: boolean) =>
-                setMessages((former) => former.map((item) => (item.turn?.id === id ? { ...item, forgotten } : item)));
-              mark(true);
-              void forgetTurn(id, () => mark(false));
-            }}
+            onForget={() => (memoriesOf(message).length > 1 ? setForgetting(message) : forget(message))}
             onCorrect={() => setCorrecting(message)}
-            onRemember={() => void remember(message.text, name)}
+            onRemember={() => void remember(withoutCitations(message.text), name)}
+            onTurn={(turn) => void openTurn(turn)}
           />
         ))}
       </div>
@@ -187,15 +241,26 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
           )}
         </form>
       </div>
-      {correcting?.turn && (
+      {forgetting && (
+        <Confirm
+          title={t("chat.forgetThis")}
+          text={t("chat.forgetAll", { count: memoriesOf(forgetting).length })}
+          action={t("action.forget")}
+          onClose={() => setForgetting(null)}
+          onConfirm={() => forget(forgetting)}
+        />
+      )}
+      {correcting && (
         <CorrectDialog
-          text={correcting.text}
+          text={withoutCitations(correcting.text)}
           onClose={() => setCorrecting(null)}
           onSave={async (words) => {
-            const turn = await correct("turns", correcting.turn!.id, words, name);
+            const { kind, id } = wrongMemory(correcting);
+            const turn = await correct(`${kind}s`, id, words, name);
             if (!turn) return false;
+            retire(correcting, "corrected");
+            setMessages((former) => [...former, ...messagesOf([turn])]);
             setCorrecting(null);
-            stored.reload();
             return true;
           }}
         />
@@ -204,14 +269,29 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
   );
 }
 
+/** What "forget this" and "that's wrong" mean: the memories that an answer cites, else the message itself. */
+function memoriesOf({ role, text, turn }: Message): Citation[] {
+  const cited = role === "assistant" ? citations(text) : [];
+  return cited.length || !turn ? cited : [{ kind: "turn", id: turn.id }];
+}
+
+/** What a correction replaces: the only memory that an answer cites, else the message itself. */
+function wrongMemory(message: Message): Citation {
+  const memories = memoriesOf(message);
+  return memories.length > 1 && message.turn ? { kind: "turn", id: message.turn.id } : memories[0]!;
+}
+
 interface HeadProps {
   name: string;
   mode: MemoryMode;
   setMode: (mode: MemoryMode) => void;
   instructions: Thought[];
+  model: string;
+  models: string[];
+  setModel: (model: string) => void;
 }
 
-function ChatHead({ name, mode, setMode, instructions }: HeadProps) {
+function ChatHead({ name, mode, setMode, instructions, model, models, setModel }: HeadProps) {
   const [open, setOpen] = useState(false);
   const version = useStore(memoryVersion);
   const sessions = useLoad((signal) => get<Page<string>>("/v1/memory/sessions", { limit: 1000 }, signal), [version]);
@@ -221,10 +301,10 @@ function ChatHead({ name, mode, setMode, instructions }: HeadProps) {
       <h1>{t("nav.chat")}</h1>
       <div class="actions">
         <select aria-label={t("chat.session")} value={name} onChange={(event) => navigate("chat", [event.currentTarget.value])}>
-          {!names.includes(name) && <option value={name}>{t("chat.newSession", { name })}</option>}
+          {!names.includes(name) && <option value={name}>{t("chat.newSession", { name: sessionLabel(name) })}</option>}
           {names.map((item) => (
             <option key={item} value={item}>
-              {item}
+              {sessionLabel(item)}
             </option>
           ))}
         </select>
@@ -234,6 +314,19 @@ function ChatHead({ name, mode, setMode, instructions }: HeadProps) {
           <option value="read">{t("chat.memoryRead")}</option>
           <option value="off">{t("chat.memoryOff")}</option>
         </select>
+        {models.length > 1 && (
+          <select
+            aria-label={t("chat.model")}
+            value={models.includes(model) ? model : models[0]}
+            onChange={(event) => setModel(event.currentTarget.value)}
+          >
+            {models.map((item) => (
+              <option key={item} value={item}>
+                {item}
+              </option>
+            ))}
+          </select>
+        )}
         <Button onClick={() => setOpen(true)}>{t("chat.instructions", { count: instructions.length })}</Button>
       </div>
       {open && (
@@ -259,10 +352,13 @@ interface BubbleProps {
   onForget: () => void;
   onCorrect: () => void;
   onRemember: () => void;
+  onTurn: (turn: number) => void;
 }
 
-function Bubble({ message, question, highlighted, onForget, onCorrect, onRemember }: BubbleProps) {
-  const { role, text, turn, check, failed, forgotten } = message;
+function Bubble({ message, question, highlighted, onForget, onCorrect, onRemember, onTurn }: BubbleProps) {
+  const { role, text, turn, check, failed, retired } = message;
+  const constraints = distinctConstraints(check?.constraints ?? []);
+  const cited = role === "assistant" ? citations(text).map(({ kind, id }) => `${kind}:${id}`) : [];
   const writable = can("write") && !message.streaming && !failed && !message.notStored;
   return (
     <article
@@ -273,12 +369,12 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
       {message.notStored ? (
         <p class="small muted">{t("chat.notStored")}</p>
       ) : (
-        <div class={`bubble${message.streaming ? " typing" : ""}${forgotten ? " is-past" : ""}`}>
-          {role === "assistant" ? <Cited text={text} onOpen={(thought) => replaceParams({ thought })} /> : text}
+        <div class={`bubble${message.streaming ? " typing" : ""}${retired ? " is-past" : ""}`}>
+          {role === "assistant" ? <Cited text={text} onTurn={onTurn} /> : text}
         </div>
       )}
       {failed && <Failure error={new Error(t("chat.failed", { reason: failed }))} />}
-      {forgotten && <p class="small muted">{t("chat.forgotten")}</p>}
+      {retired && <p class="small muted">{t(`chat.${retired}`)}</p>}
       {turn && turn.checks.length > 0 && role === "assistant" && (
         <div class="callout" role="note">
           {turn.checks.map((caught, index) => (
@@ -298,23 +394,33 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
           ))}
         </div>
       )}
-      {check && check.constraints.length > 0 && (
+      {constraints.length > 0 && (
         <div class="callout" role="note">
           <strong>{t("chat.constraint")}</strong>
-          {check.constraints.map((constraint, index) => (
+          {constraints.map((constraint, index) => (
             <p key={index}>
               <ThoughtLink thought={constraint.thought} /> · {reasonText(constraint.reason)}
             </p>
           ))}
         </div>
       )}
-      {message.recalled.length > 0 && <Recalled references={message.recalled} turn={turn} />}
-      {writable && !forgotten && (
+      {message.learned && message.learned.length > 0 && (
+        <ul class="learned" aria-label={t("chat.learned")}>
+          {message.learned.map((thought) => (
+            <li key={thought.id}>
+              <Icon name="check" size={14} />
+              <ThoughtLink thought={thought} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {cited.length + message.recalled.length > 0 && <Recalled recalled={message.recalled} cited={cited} turn={turn} />}
+      {writable && !retired && (
         <div class="actions">
           <Button tone="quiet" onClick={onRemember}>
             {t("action.remember")}
           </Button>
-          {turn && (
+          {memoriesOf(message).length > 0 && (
             <>
               <Button tone="quiet" onClick={onForget}>
                 {t("chat.forgetThis")}

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Button, Cited, Empty, Failure, Field, KindBadge } from "../components/basic";
 import { ThoughtLink } from "../components/thought-panel";
 import { get, memoryChanged, orMissing, post } from "../lib/api";
+import { distinctConstraints } from "../lib/constraints";
 import { useLoad } from "../lib/hooks";
 import { formatDate, formatNumber, reasonText, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
@@ -11,6 +12,12 @@ import type { Conflict, Constraint, Consultation, PatientRecord, Visit } from ".
 interface Exchange {
   message: string;
   result: Consultation;
+}
+
+/** The name of a visit on the screen: "visit-3" is the third one. */
+export function visitName(session: string): string {
+  const number = /^visit-(\d+)$/.exec(session)?.[1];
+  return number ? t("clinic.visitNumber", { number }) : session;
 }
 
 function firstUnused(visits: Visit[]): string {
@@ -68,11 +75,11 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
             />
           )}
         </Field>
-        <div class="actions">
+        <div class="actions submit-last">
           <select aria-label={t("clinic.visit")} value={chosen} onChange={(event) => setVisit(event.currentTarget.value)}>
             {names.map((item) => (
               <option key={item} value={item}>
-                {visits.some((stored) => stored.session === item) ? item : t("clinic.newVisit", { name: item })}
+                {visits.some((stored) => stored.session === item) ? visitName(item) : t("clinic.newVisit", { name: visitName(item) })}
               </option>
             ))}
           </select>
@@ -94,7 +101,7 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
       {exchanges.map(({ message: asked, result }, index) => (
         <article key={exchanges.length - index} class="consultation" aria-label={asked}>
           <blockquote class="quote">{asked}</blockquote>
-          <Constraints name={name} constraints={result.with_memory.constraints} />
+          <Constraints name={name} constraints={distinctConstraints(result.with_memory.constraints)} />
           <div class="two-columns">
             <section class="card with-memory">
               <header>
@@ -102,7 +109,7 @@ export function ConsultTab({ name, visits }: { name: string; visits: Visit[] }) 
                 <span class="small muted number">{t("why.tokens", { tokens: formatNumber(result.with_memory.tokens) })}</span>
               </header>
               <p class="answer">
-                <Cited text={result.with_memory.text} onOpen={(thought) => replaceParams({ thought })} />
+                <Cited text={result.with_memory.text} />
               </p>
               <Conflicts conflicts={result.with_memory.conflicts} />
               {result.with_memory.recalled.length > 0 && (

@@ -5,7 +5,7 @@ import { useLoad } from "../lib/hooks";
 import { formatDate, formatDay, language, t, term } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
-import type { Finding, PatientRecord, RecordRow } from "../lib/types";
+import type { Finding as FindingSeries, PatientRecord, RecordRow } from "../lib/types";
 
 function emptyRecord(patient: string): PatientRecord {
   return { patient, notice: "", rows: [], constraints: [], medication: [], findings: [] };
@@ -52,8 +52,8 @@ export function RecordTab({ name }: { name: string }) {
           <ul class="plain-list">
             {data.medication.map((row, index) => (
               <li key={index} class={row.current ? "" : "is-former"}>
-                <Row row={row} />
-                <span class="small muted">{formatDate(row.at)}</span>
+                <Finding row={row} text={row.result} />
+                <span class="small muted">{said(row)}</span>
               </li>
             ))}
           </ul>
@@ -74,7 +74,11 @@ export function RecordTab({ name }: { name: string }) {
                       {last.text} <span class="small muted">{finding.unit}</span>
                     </span>
                   </figcaption>
-                  <LineChart finding={finding} label={label} />
+                  {finding.points.length > 1 ? (
+                    <LineChart finding={finding} label={label} />
+                  ) : (
+                    <p class="small muted">{formatDate(last.at)}</p>
+                  )}
                 </figure>
               );
             })}
@@ -87,8 +91,7 @@ export function RecordTab({ name }: { name: string }) {
           <thead>
             <tr>
               <th scope="col">{t("clinic.category")}</th>
-              <th scope="col">{t("clinic.item")}</th>
-              <th scope="col">{t("clinic.result")}</th>
+              <th scope="col">{t("clinic.finding")}</th>
               <th scope="col">{t("clinic.date")}</th>
               <th scope="col">{t("clinic.quote")}</th>
             </tr>
@@ -96,19 +99,15 @@ export function RecordTab({ name }: { name: string }) {
           <tbody>
             {data.rows.map((row, index) => (
               <tr key={index} class={row.current ? "" : "is-former"}>
-                <td class="nowrap">{term("category", row.category)}</td>
-                <td>{itemName(row.item, data.findings)}</td>
-                <td>{row.result}</td>
-                <td class="nowrap">{row.valid_from ? formatDay(row.valid_from) : formatDate(row.at)}</td>
-                <td>
-                  {row.thought ? (
-                    <button type="button" class="link" onClick={() => replaceParams({ thought: String(row.thought) })}>
-                      {row.quote || `thought:${row.thought}`}
-                    </button>
-                  ) : (
-                    row.quote
-                  )}
+                <td class="nowrap">
+                  {term("category", row.category)}
+                  {row.denied && <span class="badge past denied">{t("clinic.denied")}</span>}
                 </td>
+                <td>
+                  <Finding row={row} text={findingText(row, data.findings)} />
+                </td>
+                <td class="nowrap">{said(row)}</td>
+                <td class="muted">{row.result === row.quote ? t("clinic.ownWords") : <q>{row.quote}</q>}</td>
               </tr>
             ))}
           </tbody>
@@ -118,8 +117,8 @@ export function RecordTab({ name }: { name: string }) {
   );
 }
 
-function Row({ row }: { row: RecordRow }) {
-  const text = [row.item === row.category ? "" : row.item, row.result].filter(Boolean).join(": ");
+/** What a row says; it opens the thought that was drawn from it. */
+function Finding({ row, text }: { row: RecordRow; text: string }) {
   if (!row.thought) return <span>{text}</span>;
   return (
     <button type="button" class="link" onClick={() => replaceParams({ thought: String(row.thought) })}>
@@ -128,8 +127,15 @@ function Row({ row }: { row: RecordRow }) {
   );
 }
 
-/** The name of a row in the chosen language: that of a quantity, or that of its category. */
-function itemName(item: string, findings: readonly Finding[]): string {
-  const quantity = findings.find((finding) => finding.label.en === item || finding.item === item);
-  return quantity?.label[language.get()] || term("category", item);
+/** When it was said first, and last if it was repeated on another day. */
+function said(row: RecordRow): string {
+  const [first, last] = [row.valid_from ? formatDay(row.valid_from) : formatDate(row.at), formatDate(row.last_at)];
+  return formatDate(row.at) === last ? first : t("clinic.saidAgain", { first, last });
+}
+
+/** A quantity with its name and value; for everything else the value, or the sentence as it was said. */
+function findingText(row: RecordRow, findings: readonly FindingSeries[]): string {
+  const quantity = findings.find((finding) => finding.label.en === row.item || finding.item === row.item);
+  if (quantity) return `${quantity.label[language.get()] || row.item}: ${row.result}`;
+  return row.result;
 }

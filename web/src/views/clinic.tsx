@@ -8,7 +8,7 @@ import { href, navigate, replaceParams, route } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
 import type { Page, Patient, Turn, Visit } from "../lib/types";
-import { ConsultTab } from "./clinic-consult";
+import { ConsultTab, visitName } from "./clinic-consult";
 import { RecordTab } from "./clinic-record";
 
 type Tab = "consult" | "record" | "visits";
@@ -40,7 +40,7 @@ function Patients() {
     <>
       <div class="view-head">
         <div>
-          <h1>{t("nav.clinic")}</h1>
+          <h1 class="view-title">{t("nav.clinic")}</h1>
           <p>{t("clinic.intro")}</p>
         </div>
         {can("write") && (
@@ -160,11 +160,11 @@ function PatientPage({ name }: { name: string }) {
         <div class="actions">
           <a class="button" href={exportUrl("json")} download>
             <Icon name="download" />
-            {t("clinic.export", { format: "JSON" })}
+            {t("clinic.exportJson")}
           </a>
           <a class="button" href={exportUrl("text")} download>
             <Icon name="download" />
-            {t("clinic.export", { format: t("clinic.text") })}
+            {t("clinic.exportText")}
           </a>
         </div>
       </div>
@@ -221,7 +221,7 @@ function VisitCard({ name, visit }: { name: string; visit: Visit }) {
   return (
     <details class="card visit" onToggle={(event) => event.currentTarget.open && load()}>
       <summary>
-        <strong>{visit.session}</strong>
+        <strong>{visitName(visit.session)}</strong>
         <span class="small muted">
           {formatDate(visit.first_at)} · {t("clinic.turns", { count: formatNumber(visit.turns) })}
         </span>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { Empty, Failure, Loading } from "../components/basic";
-import { Canvas, type Viewport } from "../components/canvas";
+import { Canvas, drawLabel, type Viewport } from "../components/canvas";
 import { get, memoryVersion } from "../lib/api";
 import { forceLayout } from "../lib/force-layout";
 import { useLoad } from "../lib/hooks";
@@ -72,8 +72,7 @@ export function GraphTab() {
       context.stroke();
       if (near && zoom > 0.8) {
         context.globalAlpha = 1;
-        context.fillStyle = text;
-        context.fillText(relationOf(edge).slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3);
+        drawLabel(context, relationOf(edge).slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3, text);
       }
     }
     const labels: { x: number; y: number; half: number }[] = [];
@@ -96,8 +95,7 @@ export function GraphTab() {
       const free = labels.every((other) => Math.abs(other.x - x) > other.half + half || Math.abs(other.y - y) > 14);
       if (free || node.id === picked) {
         labels.push({ x, y, half });
-        context.fillStyle = text;
-        context.fillText(name, x, y + size + 13);
+        drawLabel(context, name, x, y + size + 13, text);
       }
     });
     context.globalAlpha = 1;

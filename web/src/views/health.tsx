@@ -3,7 +3,7 @@ import { Button, Confirm, Dialog, Failure, Field, Loading } from "../components/
 import { call, get, memoryChanged, memoryVersion, post } from "../lib/api";
 import { explainError } from "../lib/errors";
 import { useLoad } from "../lib/hooks";
-import { formatDate, formatNumber, formatTime, t, term } from "../lib/i18n";
+import { formatDate, formatNumber, formatTime, refName, t, term } from "../lib/i18n";
 import { notify } from "../lib/notices";
 import { replaceParams } from "../lib/router";
 import { can, loadSession, session } from "../lib/session";
@@ -17,7 +17,7 @@ export function HealthView() {
     <div class="view">
       <div class="view-head">
         <div>
-          <h1>{t("nav.health")}</h1>
+          <h1 class="view-title">{t("nav.health")}</h1>
           <p>{data ? t("health.of", { user: data.user, version: data.version }) : t("health.intro")}</p>
         </div>
         <Button onClick={reload}>{t("action.refresh")}</Button>
@@ -46,7 +46,6 @@ function Counts({ health }: { health: Health }) {
     [t("health.turns"), stats.turns],
     [t("health.thoughts"), stats.thoughts],
     [t("health.retired"), stats.retired],
-    [t("health.entities"), stats.entities],
     [t("health.actions"), stats.actions],
     [t("health.groups"), stats.groups],
   ];
@@ -119,7 +118,7 @@ function Queue({ health }: { health: Health }) {
 function Models({ health }: { health: Health }) {
   const { models } = health;
   const rows: [string, string][] = [
-    [t("health.llm"), models.llm ?? t("health.none")],
+    [t("health.llm"), models.llm ?? t("health.builtIn")],
     [t("health.embedder"), models.embedder],
     [t("health.upstream"), t(models.upstream ? "health.configured" : "health.none")],
   ];
@@ -168,7 +167,7 @@ function Audit({ health }: { health: Health }) {
                 .filter((ref) => ref.startsWith("thought:"))
                 .map((ref) => (
                   <button key={ref} type="button" class="link small" onClick={() => replaceParams({ thought: ref.slice(8) })}>
-                    {ref}
+                    {refName(ref)}
                   </button>
                 ))}
             </li>

@@ -66,9 +66,13 @@ export function JournalView() {
     <div class="view">
       <div class="view-head">
         <div>
-          <h1>{t("nav.journal")}</h1>
+          <h1 class="view-title">{t("nav.journal")}</h1>
           <p role="status">
-            {status ? t("journal.status", { pending: status.pending, failed: status.failed }) : t("journal.intro")}
+            {!status
+              ? t("journal.intro")
+              : status.pending || status.failed
+                ? t("journal.status", { pending: status.pending, failed: status.failed })
+                : t("journal.idle")}
           </p>
         </div>
         <label class="check">

@@ -28,7 +28,7 @@ function Runs() {
     <>
       <div class="view-head">
         <div>
-          <h1>{t("nav.laboratory")}</h1>
+          <h1 class="view-title">{t("nav.laboratory")}</h1>
           <p>{t("lab.intro")}</p>
         </div>
         {runs.length > 0 && (
@@ -69,7 +69,7 @@ function Runs() {
               {runs.map((run) => (
                 <tr key={run.name}>
                   <td>
-                    <label class="check">
+                    <label class="check nowrap">
                       <input
                         type="checkbox"
                         checked={chosen.includes(run.name)}
@@ -83,8 +83,8 @@ function Runs() {
                       {run.name}
                     </label>
                   </td>
-                  <td>{run.dataset}</td>
-                  <td>{run.system}</td>
+                  <td class="nowrap">{run.dataset}</td>
+                  <td class="nowrap">{run.system}</td>
                   <td class="number">{formatNumber(run.n)}</td>
                   {metrics.map((metric) => (
                     <td key={metric} class="number">
@@ -209,6 +209,8 @@ function score(value: number | null | undefined): string {
 }
 
 function Question({ item, comparison }: { item: ComparedItem; comparison: Comparison }) {
+  const values = item.runs.map((run) => run?.scores[comparison.metric] ?? -Infinity);
+  const isBest = (index: number) => values.every((value, other) => other === index || value < values[index]!);
   return (
     <details class="card visit">
       <summary>
@@ -216,7 +218,7 @@ function Question({ item, comparison }: { item: ComparedItem; comparison: Compar
         <span class="actions small">
           {item.category && <span class="badge">{item.category}</span>}
           {item.runs.map((run, index) => (
-            <span key={index} class="number muted">
+            <span key={index} class={`number ${isBest(index) ? "best" : "muted"}`}>
               {comparison.runs[index]?.label}: {score(run?.scores[comparison.metric])}
             </span>
           ))}

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { Empty, Failure, KindBadge, Loading } from "../components/basic";
-import { Canvas, type Viewport } from "../components/canvas";
+import { Canvas, drawLabel, type Viewport } from "../components/canvas";
 import { KindLegend } from "../components/kind-legend";
 import { VirtualList } from "../components/virtual-list";
 import { get, memoryVersion } from "../lib/api";
@@ -180,16 +180,6 @@ function place(items: readonly TimelineItem[], lanes: readonly Kind[]): Placed[]
   });
 }
 
-/** A text with a border in the colour of the background, readable above points. */
-function drawLabel(context: CanvasRenderingContext2D, text: string, x: number, y: number, fill: string): void {
-  context.lineWidth = 4;
-  context.lineJoin = "round";
-  context.strokeStyle = colour("surface");
-  context.strokeText(text, x, y);
-  context.fillStyle = fill;
-  context.fillText(text, x, y);
-}
-
 function drawAxis(
   context: CanvasRenderingContext2D,
   view: Viewport,
@@ -222,12 +212,19 @@ function drawAxis(
     month: step[1] === "year" ? undefined : "short",
     day: step[1] === "day" ? "numeric" : undefined,
   });
+  let labelled = -Infinity; // where the label before ends
   for (let count = 0; tick.getTime() <= last && count < 400; count++) {
     const left = ((tick.getTime() - range.low) / range.span) * view.scaleX + view.x;
     context.fillStyle = border;
     context.fillRect(left, 0, 1, view.height - AXIS_PX);
     context.fillStyle = muted;
-    context.fillText(format.format(tick), left + 5, view.height - AXIS_PX / 2);
+    const label = format.format(tick);
+    const width = context.measureText(label).width;
+    const start = Math.min(left + 5, view.width - width - 6); // the last label stays inside the drawing
+    if (start > labelled + 8) {
+      context.fillText(label, start, view.height - AXIS_PX / 2);
+      labelled = start + width;
+    }
     if (step[1] === "day") tick.setUTCDate(tick.getUTCDate() + step[0]);
     else if (step[1] === "month") tick.setUTCMonth(tick.getUTCMonth() + step[0]);
     else tick.setUTCFullYear(tick.getUTCFullYear() + step[0]);

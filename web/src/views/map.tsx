@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { Empty, Failure, Loading } from "../components/basic";
-import { Canvas, type Viewport } from "../components/canvas";
+import { Canvas, drawLabel, type Viewport } from "../components/canvas";
 import { KindLegend } from "../components/kind-legend";
 import { get, memoryVersion } from "../lib/api";
 import { useLoad } from "../lib/hooks";
@@ -58,7 +58,7 @@ export function MapTab() {
     context.globalAlpha = 1;
     context.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
     context.textAlign = "center";
-    const [text, surface] = [colour("text"), colour("surface")];
+    const text = colour("text");
     const taken: { x: number; y: number; half: number }[] = [];
     for (const item of groups.slice(0, Math.round(LABELLED_GROUPS * Math.max(1, zoom)))) {
       if (!item.label) continue;
@@ -66,11 +66,7 @@ export function MapTab() {
       const half = context.measureText(item.label).width / 2 + 4;
       if (taken.some((other) => Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < 18)) continue;
       taken.push({ x, y, half });
-      context.lineWidth = 4;
-      context.strokeStyle = surface;
-      context.strokeText(item.label, x, y);
-      context.fillStyle = text;
-      context.fillText(item.label, x, y);
+      drawLabel(context, item.label, x, y, text);
     }
     context.textAlign = "start";
   };

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { Button, Dialog, Empty, Failure, Field, KindBadge, Loading } from "../components/basic";
 import { Icon } from "../components/icon";
-import { IN_OWN_WORDS, panelRequest } from "../components/thought-panel";
+import { panelRequest } from "../components/thought-panel";
 import { VirtualList } from "../components/virtual-list";
 import { activeUser, get, isAbort, memoryVersion, url } from "../lib/api";
 import { eraseAll, forgetThought, remember } from "../lib/changes";
@@ -10,7 +10,7 @@ import { href, replaceParams, route } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
 import { topicLabel, useTopics } from "../lib/topics";
-import { type Browse, KINDS, type Thought, type Topic } from "../lib/types";
+import { type Browse, IN_OWN_WORDS, KINDS, type Thought, type Topic } from "../lib/types";
 
 const PAGE_ROWS = 100;
 const ROW_HEIGHT_PX = 62;
@@ -118,7 +118,7 @@ export function MemoryView() {
     <div class="view fill memory-view">
       <div class="view-head">
         <div>
-          <h1>{t("nav.memory")}</h1>
+          <h1 class="view-title">{t("nav.memory")}</h1>
           <p role="status">
             {first ? t(filtered ? "memory.found" : "memory.count", { count: formatNumber(first.total) }) : t("state.loading")}
           </p>
@@ -256,12 +256,12 @@ function FilterBar({ filters, counts, topics }: FilterBarProps) {
       </select>
       <span class="date-range">
         <label class="inline-field">
-          {t("filter.since")}
-          <input type="date" value={filters.since} onChange={set("since")} />
+          {t("filter.from")}
+          <input type="date" aria-label={t("filter.since")} value={filters.since} onChange={set("since")} />
         </label>
         <label class="inline-field">
-          {t("filter.until")}
-          <input type="date" value={filters.until} onChange={set("until")} />
+          {t("filter.to")}
+          <input type="date" aria-label={t("filter.until")} value={filters.until} onChange={set("until")} />
         </label>
       </span>
       <select aria-label={t("filter.sort")} value={filters.sort} onChange={set("sort")}>

@@ -17,7 +17,7 @@ export function TimelineView() {
     <div class="view">
       <div class="view-head">
         <div>
-          <h1>{t("nav.timeline")}</h1>
+          <h1 class="view-title">{t("nav.timeline")}</h1>
           <p>{t(`timeline.intro.${tab}`)}</p>
         </div>
       </div>

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, Empty, Failure, KindBadge, Loading, Tabs } from "../components/basic";
 import { Icon } from "../components/icon";
 import { isAbort, memoryVersion, post } from "../lib/api";
-import { formatNumber, reasonText, t, term } from "../lib/i18n";
+import { formatNumber, reasonText, refName, t, term } from "../lib/i18n";
 import { replaceParams, route } from "../lib/router";
 import { useStore } from "../lib/store";
 import type { Candidate, Explained, Understanding } from "../lib/types";
@@ -43,7 +43,7 @@ export function WhyView() {
     <div class="view">
       <div class="view-head">
         <div>
-          <h1>{t("nav.why")}</h1>
+          <h1 class="view-title">{t("nav.why")}</h1>
           <p>{t("why.intro")}</p>
         </div>
       </div>
@@ -157,9 +157,9 @@ function ScoreTable({ candidate }: { candidate: Candidate }) {
   const sum = candidate.score.sum!;
   const parts = [...sum.parts].sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t("why.scoreOf", { ref: candidate.ref })}>
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={t("why.scoreOf", { ref: refName(candidate.ref) })}>
       <table>
-        <caption>{t("why.scoreOf", { ref: candidate.ref })}</caption>
+        <caption>{t("why.scoreOf", { ref: refName(candidate.ref) })}</caption>
         <thead>
           <tr>
             <th scope="col">{t("why.part")}</th>

@@ -44,6 +44,12 @@ class Lexicon:
     categories: tuple[Category, ...]
     measurements: tuple[Measurement, ...]
     any_measurement: re.Pattern[str]
+    change: re.Pattern[str]
+    denial: re.Pattern[str]
+
+    def denies(self, sentence: str) -> bool:
+        """Whether a sentence says that something is not the case ("No, I haven't had a fever.")."""
+        return self.denial.search(fold_text(sentence.replace("’", "'"))) is not None
 
     def category_of(self, sentence: str) -> str:
         """The category of a sentence; `other` if no word of any category occurs."""
@@ -75,12 +81,15 @@ def load_lexicon() -> Lexicon:
             rf"(?P<item>[a-z][a-z0-9 -]{{2,40}}?|[一-鿿]{{2,8}}?)\s*(?:is|was|of|at|are|were|:|是|为|有)?\s*"
             rf"(?:now |about |only |现在|大约)?(?P<value>{_NUMBER})\s*(?P<unit>{units})"
         ),
+        change=re.compile("|".join(map(_word, content["units"]["changes"]))),
+        denial=re.compile("|".join(f"(?:{pattern})" for pattern in content["denial"]["patterns"])),
     )
 
 
 def _word(word: str) -> str:
     folded = fold_text(word)
-    return re.escape(folded) if has_han(folded) else rf"\b{re.escape(folded)}s?\b"
+    # Chinese characters beside a Latin word do not belong to it: "CT说" has the word "ct".
+    return re.escape(folded) if has_han(folded) else rf"(?<![a-z0-9]){re.escape(folded)}s?(?![a-z0-9])"
 
 
 def parse_number(text: str) -> float:

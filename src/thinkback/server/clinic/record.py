@@ -19,6 +19,7 @@ from thinkback.types import SAID, SAME_AS, Thought, Turn
 NOTICE = "Supports and does not replace a clinician."
 MEASUREMENT = "measurement"
 MAX_GENERIC_NAME_WORDS = 4
+_DENIABLE = frozenset(("allergy", "medication", "procedure", "history", "symptom"))
 _FILLERS = frozenset(
     ("my", "the", "it", "is", "was", "now", "a", "an", "of", "and", "last", "this", "today", "says", "said")
 )
@@ -26,12 +27,18 @@ _FILLERS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRow:
-    """One statement of the patient. `current` is false if it was replaced, forgotten or has ended."""
+    """One statement of the patient, first said `at` and last said `last_at`.
+
+    `current` is false if it was replaced, forgotten or has ended; `denied` is true if it says that something
+    is not the case.
+    """
 
     category: str
     item: str
     result: str
     at: datetime
+    last_at: datetime
+    denied: bool
     valid_from: datetime | None
     valid_to: datetime | None
     current: bool
@@ -87,7 +94,7 @@ class ClinicalRecord:
 
     @property
     def medication(self) -> tuple[RecordRow, ...]:
-        return tuple(row for row in self.rows if row.category == "medication")
+        return tuple(row for row in self.rows if row.category == "medication" and not row.denied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ def build_record(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Clinical
             measured += values
             rows += _rows(sentence.text, turn, source_thought, values, lexicon)
     said_at = {turn.id: turn.at for turn in turns}
+    rows = _merge_repeated(rows)
     return ClinicalRecord(_mark_replaced(rows), _safety_facts(thoughts, said_at), _series(measured))
 
 
@@ -139,14 +147,15 @@ def _rows(
 ) -> Iterator[RecordRow]:
     for each in values:
         label = each.measurement.label_en if each.measurement else each.item
-        yield _row(MEASUREMENT, label, f"{each.value.text} {each.unit}".strip(), turn, thought, text)
+        yield _row(MEASUREMENT, label, f"{each.value.text} {each.unit}".strip(), turn, thought, text, False)
     category = lexicon.category_of(_without_values(text, values))
     if category == OTHER and (values or thought is None):
         return
+    denied = category in _DENIABLE and lexicon.denies(text)
     if values or thought is None or thought.relation == SAID:
-        yield _row(category, category, text, turn, thought, text)
+        yield _row(category, category, text, turn, thought, text, denied)
     else:
-        yield _row(category, thought.relation, thought.object, turn, thought, text)
+        yield _row(category, thought.relation, thought.object, turn, thought, text, denied)
 
 
 def _without_values(text: str, values: Sequence[_Measured]) -> str:
@@ -161,12 +170,16 @@ def _folded(text: str) -> str:
     return fold_text(text.replace("’", "'"))
 
 
-def _row(category: str, item: str, result: str, turn: Turn, thought: Thought | None, quote: str) -> RecordRow:
+def _row(
+    category: str, item: str, result: str, turn: Turn, thought: Thought | None, quote: str, denied: bool
+) -> RecordRow:
     return RecordRow(
         category=category,
         item=item,
         result=result,
         at=turn.at,
+        last_at=turn.at,
+        denied=denied,
         valid_from=thought.valid_from if thought else None,
         valid_to=thought.valid_to if thought else None,
         current=thought.current if thought else not turn.hidden,
@@ -174,6 +187,17 @@ def _row(category: str, item: str, result: str, turn: Turn, thought: Thought | N
         turn=turn.id,
         quote=quote,
     )
+
+
+def _merge_repeated(rows: Sequence[RecordRow]) -> list[RecordRow]:
+    """A statement that is repeated at later visits is one row. Every measured value keeps its own."""
+    merged: dict[object, RecordRow] = {}
+    for number, row in enumerate(rows):
+        same = (row.category, row.item, row.denied, fold_text(row.result).strip(" .。!！"))
+        key: object = number if row.category == MEASUREMENT else same
+        first = merged.get(key, row)
+        merged[key] = replace(row, at=first.at, valid_from=first.valid_from)
+    return list(merged.values())
 
 
 def _mark_replaced(rows: Sequence[RecordRow]) -> tuple[RecordRow, ...]:
@@ -203,7 +227,7 @@ def _measure(text: str, turn: Turn, lexicon: Lexicon) -> Iterator[_Measured]:
             shown_unit = measurement.unit if same_unit else unit
             yield _Measured(measurement.id, measurement, shown_unit, value, found.span())
     for found in lexicon.any_measurement.finditer(folded):
-        name = _generic_name(found["item"])
+        name = "" if lexicon.change.search(found["item"]) else _generic_name(found["item"])
         if name and not any(start < found.end() and found.start() < end for start, end in taken):
             span = (found.start("value"), found.end())
             yield _Measured(name, None, found["unit"], _value([found["value"]], turn, text), span)

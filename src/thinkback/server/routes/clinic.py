@@ -298,7 +298,7 @@ def _record_to_text(memory: Memory, record: ClinicalRecord) -> str:
         lines.append(category.capitalize())
         lines += [
             f"- {row.at:%Y-%m-%d} {_one_line(row.item)}: {_one_line(row.result)}"
-            f"{'' if row.current else ' (past)'}"
+            f"{' (denied)' if row.denied else ''}{'' if row.current else ' (past)'}"
             for row in record.rows
             if row.category == category
         ]

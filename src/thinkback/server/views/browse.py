@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, compress
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -66,8 +67,8 @@ def match(snapshot: SpaceSnapshot, wanted: Filter) -> Matches:
     everything = np.ones(len(snapshot.rows), dtype=np.bool_)
     words = fold_text(wanted.words).split()
     text = everything
-    if words:
-        text = np.array([all(word in row.text for word in words) for row in snapshot.rows], dtype=np.bool_)
+    for word in words:
+        text = text & np.array([word in folded for folded in snapshot.texts], dtype=np.bool_)
     kind = everything
     if wanted.kinds:
         kind = np.isin(snapshot.kinds, [KIND_NUMBERS[name] for name in wanted.kinds])
@@ -140,14 +141,10 @@ def _people(snapshot: SpaceSnapshot, mask: Mask) -> list[dict[str, Any]]:
     """The people of the matching thoughts, as subjects or named in a sentence, most frequent first."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for index in np.flatnonzero(mask):
-        mentioned = (name for name, is_person in snapshot.mentions[index] if is_person)
-        found: dict[str, str] = {}
-        for name in (snapshot.rows[index].person, *map(snapshot.aliases.primary_name, mentioned)):
-            found.setdefault(normalise_name(name), name)
-        for key, name in found.items():
-            names.setdefault(key, name)
-            counts[key] += 1
+    for person in chain.from_iterable(compress(snapshot.people, mask.tolist())):
+        key, name = person
+        names.setdefault(key, name)
+        counts[key] += 1
     return [
         {"name": names[key], "count": count, "aliases": list(snapshot.aliases.names_of(names[key])[1:])}
         for key, count in counts.most_common(MAX_PEOPLE)

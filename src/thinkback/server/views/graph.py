@@ -10,6 +10,7 @@ from typing import Any
 
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.proper_names import NameMention
+from thinkback.recall.entities import NAME_RELATIONS
 from thinkback.server.views.browse import State
 from thinkback.server.views.snapshot import MAX_NAME_CHARS, Row, SpaceSnapshot
 from thinkback.types import INSTRUCTION, SAID
@@ -63,7 +64,7 @@ def _add(nodes: dict[str, _Node], snapshot: SpaceSnapshot, row: Row, mentions: S
     if thought.relation == SAID:
         relation, named = "", list(mentions)
     else:
-        is_person = thought.kind == "relationship"
+        is_person = thought.kind == "relationship" or thought.relation in NAME_RELATIONS
         values = (value for value in thought.objects if len(value) <= MAX_NAME_CHARS)
         relation, named = thought.relation, [NameMention(value, is_person) for value in values]
     keys: list[str] = []

@@ -57,7 +57,7 @@ class IndexedPositions:
         return IndexedPositions(self.groups | groups, self.said_at | said_at)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpaceSnapshot:
     """The thoughts of one space at one version, without those that only join two names.
 
@@ -90,6 +90,22 @@ class SpaceSnapshot:
             frozenset(normalise_name(names.primary_name(mention.name)) for mention in row)
             for row in self.mentions
         )
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(row.text for row in self.rows)
+
+    @cached_property
+    def people(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """For each row: key and name of its subject and of the people named in its sentence, each once."""
+        people = []
+        for row, mentions in zip(self.rows, self.mentions, strict=True):
+            mentioned = (self.aliases.primary_name(name) for name, is_person in mentions if is_person)
+            found: dict[str, str] = {}
+            for name in (row.person, *mentioned):
+                found.setdefault(normalise_name(name), name)
+            people.append(tuple(found.items()))
+        return tuple(people)
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int8]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from thinkback.language.protocol import load_language
 from thinkback.language.text_cache import cache_by_digest
@@ -16,26 +17,32 @@ from thinkback.server.views.snapshot import SpaceSnapshot
 LABEL_WORDS = 3
 MIN_SPACED_CHARACTERS = 4
 HAN_WORD_SIZES = (2, 3, 4)
+USER_WORDS = ("user", "用户")  # thoughts call the user so: it tells nothing about a topic
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(NUMBER_PATTERN_EN)
 _HAN_RUN = re.compile(r"[一-鿿]+")
 
 
+# The topics of the snapshots that are in use: the words of all thoughts are counted once for each version.
+_TOPICS: WeakKeyDictionary[SpaceSnapshot, list[dict[str, Any]]] = WeakKeyDictionary()
+
+
 def topics(snapshot: SpaceSnapshot, limit: int) -> dict[str, Any]:
     """The largest groups of current thoughts, each with its label and its number of thoughts."""
+    found = _TOPICS.get(snapshot)
+    if found is None:
+        found = _TOPICS[snapshot] = _find_topics(snapshot)
+    return {"items": found[:limit], "total": len(found)}
+
+
+def _find_topics(snapshot: SpaceSnapshot) -> list[dict[str, Any]]:
     sentences: dict[int, list[str]] = {}
     for row, group in zip(snapshot.rows, snapshot.group_numbers, strict=True):
         if row.thought.current and group >= 0:
             sentences.setdefault(int(group), []).append(row.thought.sentence)
     labels = label_groups(sentences)
     largest = sorted(sentences, key=lambda group: (-len(sentences[group]), group))
-    return {
-        "items": [
-            {"group": group, "count": len(sentences[group]), "label": labels[group]}
-            for group in largest[:limit]
-        ],
-        "total": len(largest),
-    }
+    return [{"group": group, "count": len(sentences[group]), "label": labels[group]} for group in largest]
 
 
 def label_groups(sentences: Mapping[int, Sequence[str]]) -> dict[int, str]:
@@ -72,7 +79,7 @@ def _content_words(sentence: str) -> frozenset[str]:
         and not _HAN_RUN.search(word)
         and not _NUMBER.fullmatch(word)
     }
-    for run in _HAN_RUN.findall(folded):
+    for run in _HAN_RUN.findall(folded.replace(USER_WORDS[1], " ")):
         for size in HAN_WORD_SIZES:
             pieces = (run[start : start + size] for start in range(len(run) - size + 1))
             words.update(piece for piece in pieces if FUNCTION_CHARACTERS.isdisjoint(piece))
@@ -84,4 +91,4 @@ def _common_words() -> frozenset[str]:
     """Words that tell nothing about a topic, contractions included."""
     lexicon = load_language("en").lexicon
     words = STOP_WORDS.union(*(lexicon.words(name) for name in ("not_values", "not_places", "not_names")))
-    return words | {word.replace("'", "’") for word in words if "'" in word}
+    return words | {USER_WORDS[0]} | {word.replace("'", "’") for word in words if "'" in word}
