@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"the extra `lora` is not installed: {', '.join(MISSING)}"),
     pytest.mark.filterwarnings("ignore"),
 ]
-PROMPTS = [(("Repeat.", f"word {n}"), ("Again.", f"word {n}")) for n in range(6)]
+PROMPTS = [("Repeat.", f"word {n}") for n in range(6)]
 REPLIES = ["the theme here"] * 6
 
 
@@ -41,7 +41,7 @@ def make_trainer(base: Path, folder: Path | None, **changes: object):  # type: i
     settings = lora.LoraSettings(**{**options, **changes})  # type: ignore[arg-type]
     torch.manual_seed(1)
     model = lora.add_adapter(lora.load_base(base, "float32"), settings)
-    examples = [lora.TextExample(prompts, reply) for prompts, reply in zip(PROMPTS, REPLIES, strict=True)]
+    examples = [lora.TextExample(prompt, reply) for prompt, reply in zip(PROMPTS, REPLIES, strict=True)]
     tokenizer = lora.load_tokenizer(base)
     return lora.LoraTrainer(model, tokenizer, examples[1:], examples[:1], settings, folder), model, tokenizer
 
@@ -91,7 +91,7 @@ def test_saved_exported_and_merged_adapters_say_the_same(base: Path, tmp_path: P
 
     trainer, model, tokenizer = make_trainer(base, None, max_steps=60, epochs=100)
     trainer.train()
-    prompt = PROMPTS[0][0]
+    prompt = PROMPTS[0]
     expected = lora.generate(model, tokenizer, [prompt], max_tokens=20)
     assert expected == REPLIES[:1]
     lora.save_adapter(model, tmp_path / "adapter")
@@ -125,7 +125,7 @@ def test_an_adapter_for_thinking_leaves_answers_alone(base: Path, tmp_path: Path
     trainer.train()
     lora.save_adapter(model, tmp_path / "adapter")
     written = export_adapter(tmp_path / "adapter", base, tmp_path / "thinker.gguf", task="find_updates")
-    messages = [Message("system", PROMPTS[0][0][0]), Message("user", PROMPTS[0][0][1])]
+    messages = [Message("system", PROMPTS[0][0]), Message("user", PROMPTS[0][1])]
     llm = LocalLLM(base, adapter=str(written.path), context=512, threads=1)
     plain = LocalLLM(base, adapter=None, context=512, threads=1)
     grammar = "root ::= [a-z ]+"
