@@ -479,6 +479,15 @@ class RequestLimitStore(Protocol):
         """
         ...
 
+    def renew_slots(
+        self, process: str, wanted: Mapping[str, int], lease_seconds: float, now: datetime
+    ) -> dict[str, int]:
+        """Renew the grants of a process for these clients at once, and give back those above `wanted`.
+
+        Returns the slots that the process still has. Grants that have ended are missing: lease them again.
+        """
+        ...
+
 
 class Store(
     TurnStore,

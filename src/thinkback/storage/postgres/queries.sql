@@ -612,6 +612,14 @@ SELECT coalesce(sum(slots), 0)::bigint FROM request_slots WHERE client = $1 AND 
 INSERT INTO request_slots (client, process, slots, until) VALUES ($1, $2, $3, $4)
 ON CONFLICT (client, process) DO UPDATE SET slots = excluded.slots, until = excluded.until
 
+-- name: limits.renew_slots
+UPDATE request_slots r SET slots = least(r.slots, w.slots::bigint), until = $4
+FROM jsonb_each_text($2::text::jsonb) AS w (client, slots)
+WHERE r.client = w.client AND r.process = $1 AND r.until > $3 RETURNING r.client, r.slots
+
+-- name: limits.delete_ended_slots
+DELETE FROM request_slots WHERE (process = $1 AND slots = 0) OR until <= $2
+
 -- name: limits.delete_slots
 DELETE FROM request_slots WHERE client = $1 AND (process = $2 OR until <= $3)
 

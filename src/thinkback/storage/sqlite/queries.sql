@@ -588,6 +588,14 @@ SELECT coalesce(sum(slots), 0) FROM request_slots WHERE client = ?1 AND process 
 INSERT INTO request_slots (client, process, slots, until) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT (client, process) DO UPDATE SET slots = excluded.slots, until = excluded.until
 
+-- name: limits.renew_slots
+UPDATE request_slots SET slots = min(slots, w.value), until = ?4
+FROM json_each(?2) AS w
+WHERE client = w.key AND process = ?1 AND until > ?3 RETURNING client, slots
+
+-- name: limits.delete_ended_slots
+DELETE FROM request_slots WHERE (process = ?1 AND slots = 0) OR until <= ?2
+
 -- name: limits.delete_slots
 DELETE FROM request_slots WHERE client = ?1 AND (process = ?2 OR until <= ?3)
 
