@@ -332,6 +332,7 @@ class Memory(MemoryQueries):
                 actions = self._consolidator.consolidate_all(self.user, progress)
             else:
                 actions = self._consolidator.consolidate_group(self.user, group)
+            self._indexer.extend_search_index(self.user)
         return ThinkResult(actions=tuple(actions), usage=counter.to_usage(watch.ms))
 
     def retry_failures(self) -> int:
@@ -885,6 +886,7 @@ class Memory(MemoryQueries):
             lifecycles=cache.lifecycles,
             memoise=cache.memoise,
             memoise_row=cache.memoise_row,
+            nearest=partial(self._recall_store.nearest, self.user),
         )
 
     def _understand(self, text: str, view: CachedSpace) -> ResolvedQuery:

@@ -23,6 +23,7 @@ from thinkback.types import (
     ItemKind,
     Kind,
     Message,
+    NearestRows,
     NewTurn,
     Plan,
     RecallCount,
@@ -41,6 +42,8 @@ from thinkback.types import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from thinkback.types import Vector
 
 ProgressCallback = Callable[[int, int], None]
 """Told how many of how many items are done."""
@@ -394,6 +397,19 @@ class IndexStore(Protocol):
 
         Returns False (and changes nothing) if the space is no longer at the `expected` stamp.
         """
+        ...
+
+    def nearest(
+        self, space: str, kind: ItemKind, vector: Vector, limit: int, size: int
+    ) -> NearestRows | None:
+        """The `limit` rows of a space nearest to a vector, as a search index inside the database finds them.
+
+        None if there is none: then the caller searches its copy of the space, which has `size` rows.
+        """
+        ...
+
+    def extend_search_index(self, space: str, kind: ItemKind, size: int) -> None:
+        """Add new rows to the search index inside the database, or create it, if the space is large."""
         ...
 
     def embedder(self) -> str | None:

@@ -175,7 +175,8 @@ WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name 
   AND thought_at IS NULL
 
 -- name: queue.lease
-SELECT lease, thought_at, at, hidden_by FROM turns WHERE tenant = $tenant AND space = $1 AND id = $2
+SELECT lease, thought_at, at, hidden_by FROM turns
+WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND id = $3
 
 -- name: queue.done
 UPDATE turns SET thought_at = $3, lease = NULL, lease_until = NULL WHERE tenant = $tenant AND space = $1 AND id = $2
@@ -324,7 +325,8 @@ UPDATE actions SET undone_by = $3 WHERE tenant = $tenant AND space = $1 AND id =
 
 -- name: actions.select
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
-FROM actions WHERE tenant = $tenant AND space = $1 AND id > $2 AND ($3::bigint IS NULL OR turn = $3::bigint) ORDER BY id LIMIT nullif($4, -1)
+FROM actions WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
+  AND id > $3 AND ($4::bigint IS NULL OR turn = $4::bigint) ORDER BY id LIMIT nullif($5, -1)
 
 -- name: actions.by_ids
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
@@ -463,7 +465,7 @@ DELETE FROM hashings WHERE tenant = $tenant AND space = $1 AND learned <> 0
 
 -- name: hashings.delete_all
 -- all tenants
-DELETE FROM hashings
+WITH copies AS (DELETE FROM dense_vectors) DELETE FROM hashings
 
 -- name: epochs.advance_all
 -- all tenants

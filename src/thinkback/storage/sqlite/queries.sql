@@ -165,7 +165,8 @@ UPDATE turns SET lease_until = ?4
 WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND lease = ?3 AND thought_at IS NULL
 
 -- name: queue.lease
-SELECT lease, thought_at, at, hidden_by FROM turns WHERE space = ?1 AND id = ?2
+SELECT lease, thought_at, at, hidden_by FROM turns
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND id = ?3
 
 -- name: queue.done
 UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space = ?1 AND id = ?2
@@ -312,7 +313,8 @@ UPDATE actions SET undone_by = ?3 WHERE space = ?1 AND id = ?2
 
 -- name: actions.select
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
-FROM actions WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR turn = ?3) ORDER BY id LIMIT ?4
+FROM actions WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND id > ?3 AND (?4 IS NULL OR turn = ?4) ORDER BY id LIMIT ?5
 
 -- name: actions.by_ids
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
