@@ -13,48 +13,24 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from os import PathLike, fspath
-from typing import Any, Self, Unpack
+from typing import Self, Unpack
 from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
-from thinkback.errors import (
-    Conflict,
-    InvalidInput,
-    ModelError,
-    NotFound,
-    StoreError,
-    StoreUnavailable,
-    ThinkbackError,
-)
-from thinkback.history import filter_by_time, hidden_turns, replay
-from thinkback.index.cache import CachedSpace
+from thinkback.errors import InvalidInput, ModelError, StoreError, ThinkbackError
 from thinkback.indexing import Indexer, TextEncoder
 from thinkback.language.safety.quarantine import redact, withheld_reason
 from thinkback.llms.metering import MeteredLLM
+from thinkback.memory_changes import MemoryChanges
 from thinkback.memory_config import MemoryConfig, MemoryOptions
+from thinkback.memory_recall import MemoryRecall
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import Embedder, ProgressCallback, Store
-from thinkback.queries import MemoryQueries, checked_time
-from thinkback.recall.cache import RecallCache
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import AnswerCheck, CheckerFactory, TouchedConstraint
-from thinkback.recall.expansion import ThoughtLinks
-from thinkback.recall.kind_classifier import classify_query
 from thinkback.recall.memory_chat import ToldTurn
-from thinkback.recall.pack import fit_to_budget
-from thinkback.recall.query import (
-    KnowledgeSnapshot,
-    MemoryLoader,
-    PreparedQuery,
-    ResolvedQuery,
-    may_name_entity,
-    resolve_query,
-)
-from thinkback.recall.retrieve import retrieve
-from thinkback.recall.score import RetentionScorer
 from thinkback.recall.synthesis import synthesise
 from thinkback.session.context import (
     RECENT_TURNS,
@@ -63,50 +39,29 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
-from thinkback.think.edits import ThoughtEdit, edited_draft
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.thinker import Worker
-from thinkback.times import to_utc
 from thinkback.types import (
-    CORRECTED_IN_PREFIX,
-    USER_ACTOR,
-    Action,
     Answer,
     Candidate,
-    EraseResult,
-    Kind,
     Message,
     NewTurn,
-    Operation,
-    Plan,
-    RecalledItem,
-    Recollection,
-    Ref,
-    Source,
     SpaceKey,
     Summary,
     SummaryUpdate,
     Synthesis,
     ThinkResult,
-    Thought,
     Turn,
     Usage,
 )
 from thinkback.usage import Stopwatch, count_usage
-from thinkback.validation import (
-    checked_limit,
-    checked_name,
-    checked_tenant,
-    checked_text,
-    normalise_name,
-    parse_ref,
-)
+from thinkback.validation import checked_limit, checked_name, checked_tenant
 
 MAX_WAIT_SECONDS = 0.2  # for the background thread, before an answer without a model says what was kept
 MAX_PENDING_BEFORE_ANSWER = 8  # turns; with a longer backlog the answer does not wait for thinking
 
 
-class Memory(MemoryQueries):
+class Memory(MemoryChanges, MemoryRecall):
     """Long-term memory of one user: what was said, and the thoughts drawn from it.
 
     Thread-safe. Close it, or use it in a `with` statement. `AsyncMemory` has the same methods for asyncio.
@@ -197,11 +152,6 @@ class Memory(MemoryQueries):
         other._wake()
         return other
 
-    @property
-    def tenant(self) -> str:
-        """The tenant these memories belong to; empty for local use."""
-        return self.store.tenant
-
     def for_tenant(self, tenant: str) -> Self:
         """The memory of another tenant in the same database. It is closed together with this one."""
         return self.for_space(self.user, tenant=checked_tenant(tenant))
@@ -229,62 +179,6 @@ class Memory(MemoryQueries):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-    def remember(
-        self,
-        query: str,
-        response: str = "",
-        *,
-        at: datetime | None = None,
-        session: str = "default",
-        key: str | None = None,
-        recalled: Sequence[RecalledItem] = (),
-    ) -> Turn:
-        """Store one turn. It is durable when this returns; thinking follows in the background.
-
-        A command to the memory ("forget that", "always answer in German") takes effect at once;
-        `journal(turn=...)` says what it did.
-
-        Args:
-            query: what the user said.
-            response: the answer, if there is one.
-            at: when it was said; now by default.
-            session: the conversation it belongs to.
-            key: idempotency key. The same key and text again return the turn stored before.
-            recalled: the memories the response was based on; `why` reports them.
-
-        Raises:
-            Conflict: the key was used before with another text.
-        """
-        new_turn = self._new_turn(query, response, at, session, key)
-        return self._append_turn(replace(new_turn, recalled=tuple(recalled)))
-
-    add = remember
-
-    def remember_messages(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        at: datetime | None = None,
-        session: str = "default",
-        key: str | None = None,
-    ) -> list[Turn]:
-        """Store a list of role/content messages as turns, in one transaction.
-
-        Consecutive user messages form one turn with the assistant messages that follow; system and tool
-        messages are skipped.
-        """
-        new_turns = [
-            self._new_turn(query, response, at, session, transfer.numbered_key(key, number))
-            for number, (query, response) in enumerate(transfer.pair_messages(messages))
-        ]
-        if not new_turns:
-            raise InvalidInput("no user or assistant message to remember")
-        turns = self.store.append(self.user, new_turns, self._clock())
-        for turn in turns:
-            self._run_commands(turn)
-        self._wake()
-        return turns
 
     def post_think(
         self,
@@ -350,86 +244,6 @@ class Memory(MemoryQueries):
             ThinkbackError: the error that stopped the background thread.
         """
         return self._worker is None or self._worker.wait(timeout)
-
-    def recall(
-        self,
-        query: str,
-        k: int = 5,
-        *,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        explain: bool = False,
-        preset: Preset | str | None = None,
-        budget: int | None = None,
-    ) -> Recollection:
-        """The memories that matter for `query`, best first, each with its reason.
-
-        Every turn remembered before is searched, also those not yet thought about.
-
-        Args:
-            query: a question, a statement or a passage.
-            k: at most this many memories.
-            as_of: what was true at that time.
-            known_at: what this memory knew at that time.
-            explain: also return dropped candidates, score breakdowns and the query interpretation;
-                `why(recollection)` puts them into words.
-            preset: search with another preset, this time only.
-            budget: maximum number of tokens of all texts; long texts are trimmed around the relevant
-                passage (`item.turn` stays complete).
-        """
-        active_preset = get_preset(preset) if isinstance(preset, str) else preset or self._preset
-        if not isinstance(k, int) or k < 1:
-            raise InvalidInput(f"k={k!r}: k must be a positive integer")
-        if budget is not None and (not isinstance(budget, int) or budget < 1):
-            raise InvalidInput(f"budget={budget!r}: budget must be a positive integer (tokens)")
-        text = checked_text(query, "query")
-        if not text.strip():
-            raise InvalidInput("the query is empty")
-        as_of = checked_time(as_of, "as_of")
-        past = None
-        watch = Stopwatch()
-        if known_at is not None:
-            with watch("replay"):
-                past = self._known_at(as_of, to_utc(known_at, "known_at"))
-        with watch("index"):
-            view = self._recall_indexer.fresh_view(self.user)
-        with watch("understand"):
-            resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
-        with watch("embed"):
-            vector = self.embedder.embed([text])[0]
-        with watch("search"), view.lock:
-            snapshot, loader = past or (None, self._loader(RecallCache.of(view)))
-            retention = self._retention(active_preset) if as_of is None and snapshot is None else None
-            kinds = classify_query(text, vector, self.embedder.name) if active_preset.uses_kinds else {}
-            prepared = PreparedQuery(
-                text=text,
-                vector=vector,
-                k=k,
-                as_of=as_of,
-                explain=explain,
-                snapshot=snapshot,
-                retention=retention,
-                now=self._clock(),
-                kind_probabilities=kinds,
-                resolved=resolved,
-            )
-            recollection = retrieve(prepared, view.index, view.hashing, active_preset, loader)
-        if budget is not None:
-            with watch("pack"):
-                recollection = fit_to_budget(recollection, budget, explain=explain)
-        if retention is not None and (recalled := [item.ref.id for item in recollection if item.thought]):
-            # Counting is best effort: the database may be busy, or the user was just erased.
-            with watch("retain"), suppress(StoreUnavailable, NotFound):
-                self.store.record_recalls(self.user, recalled, self._clock())
-        return replace(recollection, usage=Usage(ms=watch.ms))
-
-    search = recall
-
-    def kinds(self, query: str) -> dict[Kind, float]:
-        """Probability that the query asks for each memory kind (PerLTQA, Eq. 1)."""
-        text = checked_text(query, "query")
-        vector, _ = self._indexer.embed(text)
-        return classify_query(text, vector, self.embedder.name)
 
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
         """Recall memories, let the model answer with them, and remember the turn."""
@@ -535,135 +349,6 @@ class Memory(MemoryQueries):
         self.summary(session)
         return self.store.summary_updates(self.user, self._session_name(session))
 
-    def revise_summary(self, summary: Summary, reason: str) -> SummaryUpdate:
-        """Replace the summary of `summary.session`. The reason is kept in its journal."""
-        checked = _checked_reason(reason, "revising a summary")
-        session = self._session_name(summary.session)
-        return self._summarizer.revise(self.user, session, replace(summary, session=session), checked)
-
-    def undo_summary(self, session: str = "default") -> SummaryUpdate:
-        """Undo the last update of a session's summary. Undoing an undo restores it."""
-        return self._summarizer.undo(self.user, self._session_name(session))
-
-    def forget(self, memory: Thought | Turn | Ref | str | int, reason: str) -> Action:
-        """Retire a thought ("thought:7", or 7) or hide a turn ("turn:3"); `undo` brings it back.
-
-        Neither is recalled any more. Hiding a turn also takes back what thinking about it changed.
-
-        Raises:
-            NotFound: there is no such thought or turn.
-            Conflict: the thought is already retired, or the turn is already hidden.
-        """
-        return self._forget(_memory_ref(memory), _checked_reason(reason, "forgetting"))
-
-    def correct(
-        self, memory: Thought | Turn | Ref | str | int, text: str, reason: str, *, session: str = "default"
-    ) -> Turn:
-        """Correct a thought or a turn: forget it and remember `text` as a new turn.
-
-        Thoughts are drawn from the new turn as usual; the journal names it as the reason.
-
-        Raises:
-            NotFound: there is no such thought or turn.
-            Conflict: the thought is already retired, or the turn is already hidden.
-        """
-        ref, why = _memory_ref(memory), _checked_reason(reason, "correcting")
-        new_turn = self._new_turn(text, "", None, session, None)
-        self._require_current(ref)
-        (turn,) = self.store.append(self.user, [new_turn], self._clock())
-        with suppress(Conflict):  # another worker already thought about the turn and retired the thought
-            self._forget(ref, f"{CORRECTED_IN_PREFIX}{turn.ref}: {why}")
-        self._wake()
-        return turn
-
-    def edit(
-        self, thought: Thought | Ref | str | int, edit: ThoughtEdit, reason: str, *, session: str = "default"
-    ) -> Action:
-        """Change the words, the kind or the validity of a thought exactly as given; `undo` takes it back.
-
-        New words are stored as a turn of the user, which the new thought quotes. `correct` is for new words
-        that are to be thought about.
-
-        Raises:
-            NotFound: there is no such thought.
-            Conflict: the thought is already retired.
-        """
-        ref, why = _require_kind(_memory_ref(thought), "thought"), _checked_reason(reason, "editing")
-        self._require_current(ref)
-        (old,) = self.store.thoughts(self.user, ids=[ref.id])
-        words = checked_text(edit.sentence or edit.value or "", "text")
-        draft = edited_draft(old, edit, None)  # checks the edit before anything is stored
-        turn = None
-        if edit.changes_words(old):
-            new_turn = self._new_turn(words, "", None, session, None)
-            (turn,) = self.store.append(self.user, [new_turn], self._clock())
-            draft = edited_draft(old, edit, Source(turn.id, turn.asker, "query", 0, len(turn.query)))
-        plan = Plan(
-            turn=None,
-            lease="",
-            actor=USER_ACTOR,
-            operations=(Operation(action="supersede", reason=why, add=(draft,), retire=(old.id,)),),
-            cause=turn.id if turn else None,
-            completes_cause=turn is not None,
-        )
-        entries, epoch = self._indexer.entries_for_plan(self.user, plan)
-        (action,) = self.store.apply(self.user, plan, entries, self._clock(), epoch)
-        return action
-
-    def undo(self, action: Action | Ref | str | int) -> Action:
-        """Undo one action of the journal. Undoing an undo restores it."""
-        ref = (
-            action.ref if isinstance(action, Action) else _require_kind(parse_ref(action, "action"), "action")
-        )
-        undone = self.store.undo(self.user, ref.id, USER_ACTOR, self._clock())
-        self._wake()  # a turn that is no longer hidden may be pending
-        return undone
-
-    def erase(
-        self,
-        *,
-        user: str | None = None,
-        session: str | None = None,
-        turn: Turn | Ref | str | int | None = None,
-    ) -> EraseResult:
-        """Physically delete a turn, a session or a user with everything derived from it. Cannot be undone.
-
-        An error means that nothing was deleted. If bytes are left in the files for the moment, because the
-        disk is full or another process is reading, the result says so (`bytes_pending`), and they are
-        removed as soon as possible.
-        """
-        if sum(choice is not None for choice in (user, session, turn)) != 1:
-            raise InvalidInput("erase needs exactly one of user=, session= or turn=")
-        if user is not None:
-            return self._erase_user(checked_name(user, "user"))
-        if session is not None:
-            erased = self.store.erase(self.user, session=self._session_name(session), now=self._clock())
-        elif turn is not None:
-            ref = turn.ref if isinstance(turn, Turn) else _require_kind(parse_ref(turn, "turn"), "turn")
-            erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
-        with suppress(StoreError):  # the erasure is committed, and the space is regrouped later anyway
-            self._indexer.regroup_if_needed(self.user)  # a matrix learned from erased vectors was deleted too
-        self._wake()
-        return erased
-
-    def _erase_user(self, user: str) -> EraseResult:
-        """Erase a user, also under the forms of the name that were stored before names were normalised."""
-        stored = [user]
-        if not user.isascii():  # an ASCII name has one form
-            stored = [name for name in self.store.users() if normalise_name(name) == user] or [user]
-        erased = EraseResult(turns=0, thoughts=0, actions=0)
-        for name in stored:
-            part = self.store.erase(name, now=self._clock())
-            self._indexer.evict(name)
-            self._recall_indexer.evict(name)
-            erased = replace(
-                part,
-                turns=erased.turns + part.turns,
-                thoughts=erased.thoughts + part.thoughts,
-                actions=erased.actions + part.actions,
-            )
-        return erased
-
     def export(self) -> Iterator[str]:
         """The whole space as JSON lines, which `import_` reads back."""
         return transfer.export_space(self.store, self.user)
@@ -752,60 +437,11 @@ class Memory(MemoryQueries):
         finally:
             store.close()
 
-    def _forget(self, ref: Ref, reason: str) -> Action:
-        return self.store.forget(
-            self.user,
-            turns=[ref.id] if ref.kind == "turn" else [],
-            thoughts=[ref.id] if ref.kind == "thought" else [],
-            reason=reason,
-            actor=USER_ACTOR,
-            now=self._clock(),
-        )
-
-    def _require_current(self, ref: Ref) -> None:
-        if ref.kind == "turn":
-            turns = self.store.turns(self.user, ids=[ref.id])
-            found, gone = bool(turns), any(turn.hidden for turn in turns)
-        else:
-            thoughts = self.store.thoughts(self.user, ids=[ref.id], current=False)
-            found, gone = bool(thoughts), any(not thought.current for thought in thoughts)
-        if not found:
-            raise NotFound(f"user {self.user!r} has no {ref}")
-        if gone:
-            state = "hidden" if ref.kind == "turn" else "retired"
-            raise Conflict(f"{ref} is already {state}: correct the current {ref.kind} instead")
-
-    def _new_turn(
-        self, query: str, response: str, at: datetime | None, session: str, key: str | None
-    ) -> NewTurn:
-        query, response = checked_text(query, "query"), checked_text(response, "response")
-        if not query.strip() and not response.strip():
-            raise InvalidInput("a turn needs a query or a response: both are empty")
-        return NewTurn(
-            query=query,
-            response=response,
-            at=self._clock() if at is None else to_utc(at, "at"),
-            session=checked_name(session, "session"),
-            key=None if key is None else checked_name(key, "key"),
-        )
-
     def _imported_turn(self, turn: transfer.ImportedTurn) -> NewTurn:
         try:
             return self._new_turn(turn.query, turn.response, turn.at, turn.session, turn.key)
         except InvalidInput as error:
             raise InvalidInput(f"line {turn.line_number}: {error}") from error
-
-    def _append_turn(self, new_turn: NewTurn) -> Turn:
-        (turn,) = self.store.append(self.user, [new_turn], self._clock())
-        self._run_commands(turn)
-        self._wake()
-        return turn
-
-    def _run_commands(self, turn: Turn) -> Sequence[Action]:
-        """Carry out the commands of a stored turn. If the database fails, thinking carries them out later."""
-        with suppress(StoreError):
-            return self._commands.run(self.user, turn)
-        return ()
 
     def _tell(self, new_turn: NewTurn) -> ToldTurn:
         """Store a turn and, if no model is needed for it, think about it at once."""
@@ -872,84 +508,6 @@ class Memory(MemoryQueries):
         components = self._components if tenant == self.tenant else self._components.for_tenant(tenant)
         return components.process_space(space, stopping=stopping)
 
-    def _loader(self, cache: RecallCache) -> MemoryLoader:
-        def read_thoughts(ids: Sequence[int]) -> Sequence[Thought]:
-            return self._recall_store.thoughts(self.user, ids=ids, current=False)
-
-        def read_turns(ids: Sequence[int]) -> Sequence[Turn]:
-            return self._recall_store.turns(self.user, ids=ids)
-
-        return MemoryLoader(
-            thoughts=lambda ids: cache.thoughts(ids, read_thoughts),
-            turns=lambda ids: cache.turns(ids, read_turns),
-            journal=lambda id_: self._recall_store.journal(self.user, thought=id_),
-            lifecycles=cache.lifecycles,
-            memoise=cache.memoise,
-            memoise_row=cache.memoise_row,
-            nearest=partial(self._recall_store.nearest, self.user),
-        )
-
-    def _understand(self, text: str, view: CachedSpace) -> ResolvedQuery:
-        """Resolve the entities in the query. Thoughts are read only if a phrase may name somebody."""
-        if not may_name_entity(text):
-            return ResolvedQuery("none")
-        with view.lock:
-            graph = RecallCache.of(view).entity_graph(lambda: self._recall_store.thoughts(self.user))
-        return resolve_query(text, graph)
-
-    def _links(self) -> ThoughtLinks:
-        """The links between the current thoughts, from the cache of the space."""
-        view = self._indexer.view(self.user)
-        with view.lock:
-            return RecallCache.of(view).thought_links(lambda: self.store.thoughts(self.user))
-
-    def _retention(self, preset: Preset) -> RetentionScorer | None:
-        policy = preset.retention
-        recall_counts = partial(self.store.recall_counts, self.user)
-        return None if policy is None else RetentionScorer(policy, self._clock(), recall_counts)
-
-    def _known_at(self, as_of: datetime | None, known_at: datetime) -> tuple[KnowledgeSnapshot, MemoryLoader]:
-        """The space as it was known at that time: the replayed journal and the turns recorded by then."""
-        actions = self.store.journal(self.user)
-        thoughts, hidden = replay(actions, known_at), hidden_turns(actions, known_at)
-        valid = frozenset(thought.id for thought in filter_by_time(thoughts.values(), as_of, known_at))
-        turns = {
-            turn.id: turn
-            for turn in self.store.turns(self.user, hidden=True)
-            if turn.recorded_at <= known_at and turn.id not in hidden
-        }
-        loader = MemoryLoader(
-            thoughts=lambda ids: [thoughts[id_] for id_ in ids if id_ in thoughts],
-            turns=lambda ids: [turns[id_] for id_ in ids if id_ in turns],
-            journal=lambda id_: [
-                action for action in self.store.journal(self.user, thought=id_) if action.at <= known_at
-            ],
-        )
-        return KnowledgeSnapshot(valid, frozenset(thoughts), frozenset(turns)), loader
-
-    def _wake(self) -> None:
-        if self._worker is not None:
-            self._worker.wake((self.tenant, self.user))
-
 
 def _is_known_before(item: Candidate, turn: int) -> bool:
     return (item.thought.last_turn if item.thought else item.ref.id) < turn
-
-
-def _memory_ref(memory: Thought | Turn | Ref | str | int) -> Ref:
-    ref = memory.ref if isinstance(memory, (Thought, Turn)) else parse_ref(memory, "thought")
-    return ref if ref.kind == "turn" else _require_kind(ref, "thought")
-
-
-def _checked_reason(text: str, doing: str) -> str:
-    reason = checked_text(text, "reason").strip()
-    if not reason:
-        raise InvalidInput(f"{doing} needs a reason, which is kept in the journal")
-    return reason
-
-
-def _require_kind(ref: Ref, kind: str) -> Ref:
-    if ref.kind != kind:
-        article = "an" if kind == "action" else "a"
-        raise InvalidInput(f"{ref} is not {article} {kind}: use the plain number or {kind}:{ref.id}")
-    return ref

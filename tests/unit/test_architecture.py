@@ -42,10 +42,13 @@ ALLOWED: dict[str, set[str]] = {
 }
 CORE = set(ALLOWED) - {"storage", "llms", "embedders"}
 ALLOWED |= {
-    "queries": set(CORE),
+    "memory_queries": set(CORE),
+    "memory_changes": CORE | {"memory_queries"},
+    "memory_recall": CORE | {"memory_queries"},
     "memory_config": {"index", "presets", "protocols", "think", "times"},
     "components": CORE | {"embedders", "llms", "memory_config"},
-    "memory": CORE | {"components", "llms", "embedders", "memory_config", "queries", "storage"},
+    "memory": CORE
+    | {"components", "llms", "embedders", "memory_config", "memory_changes", "memory_recall", "storage"},
     "aio": {"memory", "memory_config"},
     "config": CORE | {"embedders", "llms", "memory", "storage"},
 }

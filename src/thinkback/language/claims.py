@@ -5,21 +5,20 @@
     find_contradiction(["The user hates horror films."], 0, "As you enjoy horror ...")  the opposite
 
 It compares statements about the same person and thing only where they surely differ; the words and patterns
-are in `claims.toml`. Statements may be the user's own words ("i live in lyon") or about "the user".
+are in `claims.toml`, read by `claim_patterns`. Statements may be the user's own words ("i live in lyon") or
+about "the user".
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
-from thinkback.language.restrictions import KIN_WORD, KIN_WORDS_EN, KIN_WORDS_ZH
-from thinkback.language.tokens import FUNCTION_CHARACTERS, extract_terms, fold_text, stem
+from thinkback.language.claim_amounts import amount_terms, find_amounts
+from thinkback.language.claim_patterns import CLAUSE_BREAK, NEGATOR_EN, NEGATOR_ZH, claim_patterns
+from thinkback.language.restrictions import KIN_WORD
+from thinkback.language.tokens import FUNCTION_CHARACTERS, extract_terms, fold_text
 from thinkback.language.values import are_comparable, may_be_same_value
 from thinkback.language.writing_systems import has_han
 
@@ -93,18 +92,6 @@ _FIRST_PERSON_EN = tuple(
     )
 )
 _QUOTED = re.compile(r"(?:(?<=\s)|^)['\"“‘]([^'\"”’]{4,200}(?:'[a-z][^'\"”’]*)*)['\"”’]")
-_NEGATOR_EN = re.compile(
-    r"\b(?:not|never|no|no longer|nor|without|cannot|can'?t|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t"
-    r"|won'?t"
-    r"|haven'?t|hasn'?t|quit|stopped|gave up|given up|can't stand|non)\b",
-    re.I,
-)
-_NEGATOR_ZH = re.compile("不(?!错|少|同|仅|但|过[，,]|如|妨|用|必)|没(?:有)?|从未|未|别|戒")
-_CLAUSE_BREAK = re.compile(
-    r"(?<!\d)[,:]\s*|[,:](?!\d)\s*|[;，；：。！？!?]\s*|\s(?:but|while|whereas|although|though|so|because"
-    r"|since)\s|(?<=\w)\.\s+|但是?|而且?|所以|既然"
-)
-_PERSON = r"(?:your (?:(?:older|younger|big|little|elder) )?(?:%KIN%)(?: [A-Z]\w+)?|[A-Z][a-z]+)"
 _LIGHT = frozenset(
     ["be", "get", "go", "make", "thing", "way", "time", "lot", "year", "day", "month"]
 ) | frozenset("一个些点")
@@ -127,7 +114,7 @@ def _parse(text: str, speaker: str) -> _Statement:
     else:
         body = _QUOTED.sub(lambda quoted: _to_second_person(quoted.group()), body)
     body = re.sub(r"\bYou", "you", body)
-    clauses = tuple(_read_clause(part) for part in _CLAUSE_BREAK.split(body) if part.strip())
+    clauses = tuple(_read_clause(part) for part in CLAUSE_BREAK.split(body) if part.strip())
     people = {match.group() for match in re.finditer(r"\b[A-Z][a-z]+\b", body)}
     people |= {match.group() for match in KIN_WORD.finditer(body.lower())}
     return _Statement(body, clauses, frozenset(people))
@@ -140,11 +127,11 @@ def _to_second_person(text: str) -> str:
 
 
 def _read_clause(text: str) -> _Clause:
-    table = _table()
+    patterns = claim_patterns()
     tokens: set[str] = set()
-    positive = not (_NEGATOR_ZH if has_han(text) else _NEGATOR_EN).search(text)
+    positive = not (NEGATOR_ZH if has_han(text) else NEGATOR_EN).search(text)
     rest = text
-    for token, words, negative in table.families_zh:
+    for token, words, negative in patterns.families_zh:
         if negative is not None and negative.search(rest):
             positive = not positive if not re.search("不讨厌|不反感", rest) else positive
             rest = negative.sub(" ", rest)
@@ -154,11 +141,11 @@ def _read_clause(text: str) -> _Clause:
             tokens.add(token)
     for term in extract_terms(rest):
         if term.isascii():
-            if term in table.negative_en:
+            if term in patterns.negative_en:
                 positive = not positive
-                tokens.add(table.negative_en[term])
+                tokens.add(patterns.negative_en[term])
             else:
-                tokens.add(table.families_en.get(term, term))
+                tokens.add(patterns.families_en.get(term, term))
         elif len(term) == 1 and term not in FUNCTION_CHARACTERS and term not in "用户年今现一":
             tokens.add(term)
     folded = fold_text(text)
@@ -171,7 +158,7 @@ def _read_clause(text: str) -> _Clause:
         frozenset(tokens - _LIGHT),
         positive,
         bool(re.search(r"\byou(?:r|rs|rself)?\b|你", folded)),
-        bool(table.hedge.search(folded)),
+        bool(patterns.hedge.search(folded)),
     )
 
 
@@ -179,13 +166,13 @@ def _other_value(
     thought: _Statement, answer: _Statement, others: Sequence[_Statement]
 ) -> Contradiction | None:
     """Another value of a frame: "you live in Paris" against "you live in Lyon"."""
-    for frame in _table().frames:
+    for frame in claim_patterns().frames:
         for subject, held, _ in frame.read(thought.text):
             for person, value, clause in frame.read(answer.text):
-                if not _same_person(subject, person, thought, answer) or _is_hedged(clause):
+                if not _same_person(subject, person) or _is_hedged(clause):
                     continue
                 if frame.name in ("school", "destination", "favourite", "degree") and not (
-                    frame.name == "school" or _shares_topic(thought, answer, held)
+                    frame.name == "school" or _shares_topic(thought, answer)
                 ):
                     continue
                 if may_be_same_value(held, value) or not are_comparable(held, value):
@@ -200,7 +187,7 @@ def _other_name(
     thought: _Statement, answer: _Statement, others: Sequence[_Statement]
 ) -> Contradiction | None:
     """Another name for somebody with a role: "your dentist Dr Krause" against "your dentist is Dr Lang"."""
-    for pattern in _table().roles:
+    for pattern in claim_patterns().roles:
         held = [(m["r"].lower(), m["v"]) for m in pattern.finditer(thought.text)]
         if not held:
             continue
@@ -219,7 +206,7 @@ def _other_noun(
     thought: _Statement, answer: _Statement, others: Sequence[_Statement]
 ) -> Contradiction | None:
     """Another noun of which one thing can only be one: occupation, species, colour, make of a car."""
-    for group in _table().exclusives:
+    for group in claim_patterns().exclusives:
         held = group.find(thought.text)
         stated = group.find(answer.text)
         if not held or not stated or set(held) & set(stated):
@@ -247,7 +234,7 @@ def _other_level(
 
     The answer may name the thing through its value: "the count is 3623/ul" and "3623/ul is high".
     """
-    for levels in _table().scales:
+    for levels in claim_patterns().scales:
         own = {
             n: m.group()
             for n, level in enumerate(levels)
@@ -282,7 +269,7 @@ def _scale_subject(statement: _Statement, levels: Sequence[re.Pattern[str]]) -> 
     text = re.split(r"\bis\b|\bare\b|\bwas\b", text)[0] if not has_han(text) else text
     return frozenset(
         token
-        for clause in _CLAUSE_BREAK.split(text)
+        for clause in CLAUSE_BREAK.split(text)
         if clause.strip()
         for token in _read_clause(clause).tokens
     ) - {"have", "偏", "很", "较"}
@@ -292,15 +279,15 @@ def _other_amount(
     thought: _Statement, answer: _Statement, others: Sequence[_Statement]
 ) -> Contradiction | None:
     """Another number, date, time or weekday for the same thing."""
-    known = {amount for statement in (thought, *others) for amount in _amounts(statement.text)}
+    known = {amount for statement in (thought, *others) for amount in find_amounts(statement.text)}
     for clause in thought.clauses:
-        for kind, held in _amounts(clause.text):
-            anchor = _tokens(thought) - _amount_tokens(thought.text)
+        for kind, held in find_amounts(clause.text):
+            anchor = _tokens(thought) - amount_terms(thought.text)
             names = {name for name in thought.people if name[0].isupper()}
             for stated in answer.clauses:
-                if stated.hedged or (kind, held) in set(_amounts(answer.text)):
+                if stated.hedged or (kind, held) in set(find_amounts(answer.text)):
                     continue
-                for other_kind, value in _amounts(stated.text):
+                for other_kind, value in find_amounts(stated.text):
                     if other_kind != kind or (other_kind, value) in known:
                         continue
                     tokens = stated.tokens | (_tokens(answer) if kind == "age" else frozenset())
@@ -333,7 +320,7 @@ def _other_state(
     thought: _Statement, answer: _Statement, others: Sequence[_Statement]
 ) -> Contradiction | None:
     """A state that excludes what the answer says: "your husband" to somebody who is divorced."""
-    for state in _table().states:
+    for state in claim_patterns().states:
         held = next((m for pattern in state.holds for m in [pattern.search(thought.text)] if m), None)
         if held is None:
             continue
@@ -365,7 +352,7 @@ def _opposite(thought: _Statement, answer: _Statement, others: Sequence[_Stateme
             if _kin(thought) != _kin(answer) and not (thought.people & answer.people):
                 continue
             shared = informative & stated.tokens
-            families = informative & _table().tokens
+            families = informative & claim_patterns().tokens
             size = (
                 min(len(informative), max(1, len(stated.tokens - {"have"})))
                 if not stated.positive
@@ -399,7 +386,7 @@ def _said_by(statements: Sequence[_Statement], value: str) -> bool:
 
 
 def _is_hedged(text: str) -> bool:
-    return bool(_table().hedge.search(fold_text(text)))
+    return bool(claim_patterns().hedge.search(fold_text(text)))
 
 
 def _negated_before(text: str, start: int) -> bool:
@@ -410,11 +397,11 @@ def _negated_before(text: str, start: int) -> bool:
     )
 
 
-def _shares_topic(thought: _Statement, answer: _Statement, value: str) -> bool:
+def _shares_topic(thought: _Statement, answer: _Statement) -> bool:
     return bool((_tokens(thought) & _tokens(answer)) - {"have", "you"})
 
 
-def _same_person(one: str, other: str, thought: _Statement, answer: _Statement) -> bool:
+def _same_person(one: str, other: str) -> bool:
     """Whether two subjects are the same: both the user, or a shared name or role."""
     a, b = one.lower(), other.lower()
     if a in ("you", "你", "") or b in ("you", "你", ""):
@@ -454,235 +441,3 @@ def _shares_owner(thought: _Statement, clause: _Clause, held: str, word: str) ->
     return bool(re.search(rf"\byour (?:[\w-]+ )?{word}\b", clause.text, re.I)) and bool(
         (_tokens(thought) & clause.tokens) - {"have"}
     )
-
-
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH = r"(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_AMOUNTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.I))
-    for kind, pattern in (
-        (
-            "date",
-            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"
-            rf"|\b{_MONTH.replace('<m>', '<m2>')} (?:the )?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b",
-        ),
-        (
-            "date",
-            r"(?P<zm>\d{1,2}|[一二三四五六七八九十]{1,2})月(?P<zd>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]",
-        ),
-        ("duration", r"(?P<v>\d+小时\d+分)"),
-        ("clock", r"\b(?P<v>\d{1,2}:\d{2})\b|(?P<zh>\d{1,2})点(?P<zmin>\d{1,2})分"),
-        ("clock", r"\b(?P<v>\d{1,2} ?[ap]m)\b"),
-        (
-            "weekday",
-            r"\b(?P<v>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b|(?P<zw>(?:周|星期)[一二三四五六日天])",
-        ),
-        (
-            "age",
-            r"(?P<v>\d{1,3}) years? old|(?P<za>\d{1,3})岁(?!以)|\b(?:who is|aged|already|is only|is now"
-            r"|are only|are now|you are|is) (?P<v2>\d{1,3})(?= now|[,.]|$)",
-        ),
-        (
-            "money",
-            r"[$€£](?P<v>\d[\d,]*)|(?P<v2>\d[\d,]*) ?(?:euros?|dollars?|pounds|usd|eur)\b|(?P<zy>\d+)(?:元"
-            r"|块)",
-        ),
-        ("year", r"\b(?P<v>(?:19|20)\d\d)\b(?!年代)|(?P<zyear>(?:19|20)\d\d)年"),
-        ("weight", r"(?P<v>\d+(?:\.\d+)?) ?(?:kg|kilograms?|kilos?)\b|(?P<zk>\d+)公斤"),
-        ("height", r"(?P<v>\d{2,3}) ?(?:cm|centimetres?)\b|(?P<zc>\d{2,3})厘米"),
-        ("dose", r"(?P<v>\d+) ?(?:mg|milligrams?)\b|(?P<zmg>\d+)毫克"),
-    )
-)
-_COUNT = re.compile(
-    r"\b(?P<n>two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (?P<w>[a-z]{3,}s|children)\b", re.I
-)
-_COUNT_WORDS = {
-    word: str(n)
-    for n, word in enumerate(
-        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], start=2
-    )
-}
-_DIGITS_ZH = {digit: n for n, digit in enumerate("一二三四五六七八九", start=1)}
-_NOT_COUNTED = frozenset(
-    [
-        "years",
-        "months",
-        "weeks",
-        "days",
-        "hours",
-        "minutes",
-        "euros",
-        "dollars",
-        "pounds",
-        "times",
-        "percent",
-        "miles",
-        "pm",
-        "am",
-        "kilograms",
-        "centimetres",
-        "others",
-    ]
-)
-
-
-def _amounts(text: str) -> Iterator[tuple[str, str]]:
-    """The numbers of a text with their kind: ("money", "1150"), ("date", "6-14"), ("count:cat", "2")."""
-    for kind, pattern in _AMOUNTS:
-        for match in pattern.finditer(text):
-            groups = {key: value for key, value in match.groupdict().items() if value}
-            if kind == "date":
-                month = groups.get("m") or groups.get("m2")
-                number = _MONTHS.index(month.lower()[:3]) + 1 if month else _number_zh(groups["zm"])
-                yield kind, f"{number}-{_number_zh(groups.get('d') or groups.get('d2') or groups['zd'])}"
-            elif kind == "clock" and "zh" in groups:
-                yield kind, f"{groups['zh']}:{groups['zmin']}"
-            else:
-                yield (
-                    kind,
-                    next(iter(groups.values()))
-                    .replace(",", "")
-                    .lower()
-                    .replace("星期", "周")
-                    .replace(" ", ""),
-                )
-    for match in _COUNT.finditer(text):
-        if match["w"].lower() not in _NOT_COUNTED:
-            yield f"count:{stem(match['w'].lower())}", _COUNT_WORDS.get(match["n"].lower(), match["n"])
-
-
-def _amount_tokens(text: str) -> frozenset[str]:
-    found = [match.group() for _, pattern in _AMOUNTS for match in pattern.finditer(text)]
-    return frozenset(term for words in found for term in extract_terms(words))
-
-
-def _number_zh(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    tens, _, ones = text.rpartition("十")
-    return 10 * (_DIGITS_ZH.get(tens, 1) if "十" in text else 0) + _DIGITS_ZH.get(ones, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    name: str
-    patterns: tuple[re.Pattern[str], ...]
-
-    def read(self, text: str) -> Iterator[tuple[str, str, str]]:
-        """(subject, value, clause) of each match; the subject is "" where the pattern has none."""
-        for pattern in self.patterns:
-            for match in pattern.finditer(text):
-                before = text[max(0, match.start() - 40) : match.start()]
-                clause = _CLAUSE_BREAK.split(before)[-1] + match.group()
-                if not (_NEGATOR_ZH if has_han(clause) else _NEGATOR_EN).search(clause):
-                    yield match.groupdict().get("s") or "", match["v"].strip(), clause
-
-
-@dataclass(frozen=True, slots=True)
-class _Exclusive:
-    name: str
-    pattern: re.Pattern[str]
-
-    def find(self, text: str) -> list[str]:
-        return [match.group().lower() for match in self.pattern.finditer(text)]
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    name: str
-    holds: tuple[re.Pattern[str], ...]
-    excluded: tuple[re.Pattern[str], ...]
-    unless: tuple[re.Pattern[str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    frames: tuple[_Frame, ...]
-    roles: tuple[re.Pattern[str], ...]
-    exclusives: tuple[_Exclusive, ...]
-    scales: tuple[tuple[re.Pattern[str], ...], ...]
-    families_en: dict[str, str]
-    negative_en: dict[str, str]
-    families_zh: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]
-    tokens: frozenset[str]
-    states: tuple[_State, ...]
-    hedge: re.Pattern[str]
-
-
-@cache
-def _table() -> _Table:
-    data: dict[str, Any] = tomllib.loads(
-        files("thinkback.language").joinpath("claims.toml").read_text("utf-8")
-    )
-    families = data["family"]
-    return _Table(
-        frames=tuple(_Frame(frame["name"], _compile_frame(frame)) for frame in data["frame"]),
-        roles=_compile_roles(data["roles"]),
-        exclusives=tuple(
-            _Exclusive(group["name"], _compile_words(group["en"] + group["zh"]))
-            for group in data["exclusive"]
-        ),
-        scales=tuple(tuple(map(_compile_words, scale["levels"])) for scale in data["scale"]),
-        families_en={stem(word): family["token"] for family in families for word in family["en"]},
-        negative_en={
-            stem(word): family["token"] for family in families for word in family.get("negative_en", ())
-        },
-        families_zh=tuple(
-            (
-                family["token"],
-                re.compile("|".join(family["zh"])),
-                re.compile("|".join(family["negative_zh"])) if "negative_zh" in family else None,
-            )
-            for family in families
-        ),
-        tokens=frozenset(family["token"] for family in families),
-        states=tuple(
-            _State(
-                state["name"],
-                _compile_all(state["en"] + state["zh"]),
-                _compile_all(state["not_en"] + state["not_zh"]),
-                _compile_all(state.get("unless_en", []) + state.get("unless_zh", [])),
-            )
-            for state in data["state"]
-        ),
-        hedge=re.compile(rf"\b(?:{'|'.join(data['hedges']['en'])})\b|{'|'.join(data['hedges']['zh'])}"),
-    )
-
-
-def _compile_all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.I) for pattern in patterns)
-
-
-def _compile_frame(frame: dict[str, Any]) -> tuple[re.Pattern[str], ...]:
-    person = _PERSON.replace("%KIN%", KIN_WORDS_EN)
-    parts = {
-        "{name}": r"(?P<v>(?:the )?[A-Z][\w-]+(?: (?:of )?[A-Z][\w-]+)*)",
-        "{person}": person,
-        "{zperson}": f"(?:你的?)?(?:{KIN_WORDS_ZH})(?:[\u4e00-\u9fff]{{2}})??|小[\u4e00-\u9fff]",
-        "{place}": "(?P<v>[\u4e00-\u9fff]{2,4}?)(?=[，。！？；、,了的]|$)",
-    }
-    compiled = []
-    for template in frame["en"] + frame["zh"]:
-        pattern = template
-        for key, value in parts.items():
-            pattern = pattern.replace(key, value)
-        compiled.append(re.compile(pattern))
-    return tuple(compiled)
-
-
-def _compile_roles(roles: dict[str, list[str]]) -> tuple[re.Pattern[str], ...]:
-    name = r"(?P<v>(?:Dr|Mr|Mrs|Ms|Prof)?\.? ?[A-Z][\w-]+)"
-    names_en, names_zh = "|".join(roles["en"]), "|".join(roles["zh"])
-    return (
-        re.compile(rf"\byour (?P<r>{names_en})(?:,| is| is called| is named|,? called)? {name}"),
-        re.compile(rf"{name}, your (?P<r>{names_en})\b"),
-        re.compile(
-            rf"你的?(?P<r>{names_zh})(?:是|叫|名叫)?(?P<v>(?!是)[\u4e00-\u9fff](?:医生|老师|经理|教练|律师)"
-            rf"|(?<=叫)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$)|(?<=经理)[\u4e00-\u9fff]{{2,3}}(?=[，。！、；]|$))"
-        ),
-    )
-
-
-def _compile_words(words: Sequence[str]) -> re.Pattern[str]:
-    ordered = sorted(words, key=len, reverse=True)
-    return re.compile("|".join(word if has_han(word) else rf"\b{word}\b" for word in ordered), re.I)
