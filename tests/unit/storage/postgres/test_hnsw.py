@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psycopg
@@ -71,6 +72,24 @@ def test_finds_what_an_exact_search_finds(memory: Memory) -> None:
         found += sum(float(vectors[id_ - 1] @ query(memory, number)) >= worst - 1e-6 for id_ in rows.ids)
         wanted += LIMIT
     assert found / wanted >= 0.95
+
+
+def test_the_search_uses_the_index(memory: Memory, postgres_url: str) -> None:
+    fill(memory)
+    memory.organise()
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("SET thinkback.scope = 'all'")
+        scans = (
+            "SELECT sum(idx_scan) FROM pg_stat_user_indexes"
+            " WHERE schemaname = current_schema() AND indexrelname ~ '^dense_[0-9]+_turn_'"
+        )
+        before: Any = connection.execute(scans).fetchone()
+        assert nearest(memory, query(memory, 3)) is not None
+        deadline = time.monotonic() + 20
+        while connection.execute(scans).fetchone() == before and time.monotonic() < deadline:
+            nearest(memory, query(memory, 3))
+            time.sleep(0.2)  # statistics are reported with a delay
+        assert connection.execute(scans).fetchone() != before
 
 
 def test_recall_uses_it_and_finds_the_same(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
