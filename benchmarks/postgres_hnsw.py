@@ -22,7 +22,7 @@ from thinkback.index.space_index import IndexQuery, SpaceIndex
 from thinkback.storage.postgres.hnsw import BUILD_MEMORY
 from thinkback.types import IndexDelta, IndexEntry, VersionStamp
 
-EF_SEARCH = (40, 100, 512)  # the last is what recall uses for a shortlist of 256
+EF_SEARCH = (40, 100, 256)  # the last is what recall uses for its shortlist
 SPACE = 7
 SMALL_SPACE_ROWS = 200
 INDEXES = {"partial index": f" WHERE space = {SPACE}", "one index for all spaces": ""}

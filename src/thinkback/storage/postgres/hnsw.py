@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 EXTEND_ROWS = 2000  # new rows that are searched in memory before the index is extended
 PAGE_ROWS = 1000  # written in one transaction
-MAX_EF_SEARCH = 1000  # of pgvector
-EF_SEARCH_FACTOR = 2  # candidates that a search keeps, for each one that is wanted
+MAX_EF_SEARCH = 1000  # of pgvector: the candidates that a search keeps, at least those that are wanted
 BUILD_MEMORY = "256MB"  # a larger graph is built more slowly, on disk
 _LOCK = 0x68_6E_73_77  # "hnsw": the advisory lock under which one process extends the indexes of a space
 
@@ -92,7 +91,7 @@ class HnswIndexes:
         search = sql.SQL(_NEAREST).format(
             **_space_literals(key, space_id, kind), distance=distance, limit=sql.Literal(limit)
         )
-        ef_search = str(min(MAX_EF_SEARCH, EF_SEARCH_FACTOR * limit))
+        ef_search = str(min(MAX_EF_SEARCH, limit))
         rows = db.query(
             # without sorting only the index can answer
             (sql.SQL("SELECT set_config('enable_sort', 'off', true)"), {}),
