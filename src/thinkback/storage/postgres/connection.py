@@ -161,14 +161,15 @@ class PostgresDatabase:
             raise RuntimeError("read_together() inside a transaction")
         return self._on_connection(self._reads, lambda free: self._read_pipelined(free, queries))
 
-    def query(self, *statements: tuple[sql.Composable, dict[str, Any]]) -> list[Row]:
+    def query(self, *statements: tuple[sql.SQL | sql.Composed, dict[str, Any]]) -> list[Row]:
         """The rows of the last of these statements, which see this tenant, in one read-only transaction."""
 
         def work(connection: PooledConnection) -> list[Row]:
             self._set_tenant_scope(connection, f"tenant:{self._tenant}")
             with connection.transaction():
                 connection.execute("SET TRANSACTION READ ONLY")
-                return [connection.execute(*statement) for statement in statements][-1].fetchall()
+                cursors = [connection.execute(text, values) for text, values in statements]
+                return cursors[-1].fetchall()
 
         return self._on_connection(self._reads, work)
 

@@ -119,8 +119,9 @@ class HnswIndexes:
         """Drop the indexes of spaces that were erased. They are empty, so it is no failure if one stays."""
         try:
             with _locked_connection(db, None) as connection:
-                for (name,) in connection.execute(_UNUSED_INDEXES).fetchall() if connection else ():
-                    _drop(connection, name)
+                if connection is not None:
+                    for (name,) in connection.execute(_UNUSED_INDEXES).fetchall():
+                        _drop(connection, name)
         except StoreError as error:
             _log.warning("the search index of an erased space was not dropped: %s", error)
 

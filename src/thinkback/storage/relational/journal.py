@@ -32,7 +32,9 @@ class JournalWriter:
         counters = begun.fetchone()
         self.version, self._last_thought, self._last_action, self._last_entity, self._indexed = counters
         self._index_up_to_date = self._indexed == self._last_thought
-        self._entities = {alias: row[0] for alias, each in found.items() if (row := each.fetchone())}
+        self._entities: dict[str, int] = {
+            alias: row[0] for alias, each in found.items() if (row := each.fetchone())
+        }
         self._sought = set(found)  # what is not among the entities does not exist
         self.written: list[Action] = []
 

@@ -54,7 +54,8 @@ def nearest(memory: Memory, vector: Vector, user: str = "ann") -> NearestRows | 
 
 
 def query(memory: Memory, number: int) -> Vector:
-    return memory.embedder.embed([sentence(number)])[0]
+    vector: Vector = memory.embedder.embed([sentence(number)])[0]
+    return vector
 
 
 def test_finds_what_an_exact_search_finds(memory: Memory) -> None:
