@@ -15,14 +15,15 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 from thinkback import Memory
 from thinkback.errors import ModelPaused
 from thinkback.llms.local import LocalLLM
 from thinkback.think.contract import ReadRequest
-from thinkback.think.reader_lines import LineReader
-from thinkback.types import Message, Turn
+from thinkback.think.reader_updates import ModelUpdateFinder
+from thinkback.types import Message, Thought, Turn
 from thinkback_lab.datasets.lives import load_lives
 
 
@@ -36,29 +37,29 @@ def main() -> None:
     llm = LocalLLM(options.model, adapter=options.adapter, threads=options.threads)
     life = load_lives(None, "dev")[0]
     figures: dict[str, float] = {}
-    with Memory.open(":memory:", think=LineReader(llm), background=False) as memory:
+    with Memory.open(":memory:", llm=llm, background=False) as memory:
         for turn in life.turns[: options.turns]:
             memory.remember(turn.user, turn.assistant, at=turn.at, session=turn.session)
-        memory.post_think(limit=1)  # loads the model
+        memory.post_think(limit=3)  # loads the model
         started, processor = time.perf_counter(), time.process_time()
         result = memory.post_think()
         seconds = time.perf_counter() - started
         figures["turns_a_minute"] = 60 * result.turns / seconds
         figures["processor_seconds_a_turn"] = (time.process_time() - processor) / max(result.turns, 1)
-    figures["chat_waits_seconds"] = measure_wait(llm, life.turns[0].user)
+        figures["chat_waits_seconds"] = measure_wait(llm, life.turns[0].user, memory.thoughts())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     figures["memory_mb"] = peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}, indent=1))
 
 
-def measure_wait(llm: LocalLLM, text: str) -> float:
+def measure_wait(llm: LocalLLM, text: str, known: Sequence[Thought]) -> float:
     """Seconds from a question to the first word, while a turn is being read."""
     now = load_lives(None, "dev")[0].turns[0].at
     turn = Turn(id=1, query=text * 3, response="", at=now, recorded_at=now)
 
     def think() -> None:
         with suppress(ModelPaused):
-            LineReader(llm).read(ReadRequest(turns=(turn,)))
+            ModelUpdateFinder(llm).find(ReadRequest(turns=(turn,), related=tuple(known)))
 
     thinking = threading.Thread(target=think)
     thinking.start()

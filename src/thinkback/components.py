@@ -17,7 +17,7 @@ from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator
 from thinkback.think.contract import TurnReader
 from thinkback.think.organise import LLMConsolidator
-from thinkback.think.readers import create_llm_consolidator, create_reader, reads_lines
+from thinkback.think.readers import create_llm_consolidator, create_reader, finds_updates
 from thinkback.think.similarity import SentenceSimilarity
 from thinkback.think.thinker import Thinker
 
@@ -88,7 +88,7 @@ class SharedComponents:
 
 
 def _can_think(llm: LLM | None) -> bool:
-    return llm is not None and (llm.extracts or reads_lines(llm))
+    return llm is not None and (llm.extracts or finds_updates(llm))
 
 
 class Components:

@@ -19,6 +19,7 @@ from thinkback.index.lexical import hash_terms
 from thinkback.index.space_index import SCAN_BELOW_ROWS
 from thinkback.language.safety.quarantine import redact_for_index
 from thinkback.language.tokens import extract_terms
+from thinkback.language.transcripts import speaker_terms
 from thinkback.presets import Preset
 from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.types import Hashing, IndexEntry, ItemKind, Plan, UnindexedItem, VersionStamp
@@ -376,11 +377,13 @@ def _indexed_part(text: str) -> str:
 
 
 def _extract_terms(text: str) -> Sequence[str]:
-    """The search terms of a text, read in parts."""
+    """The search terms of a text, read in parts, and those of its speaker."""
+    speaker = speaker_terms(text)
     if len(text) <= LONG_TEXT_CHARS:
-        return extract_terms(text)
+        return [*extract_terms(text), *speaker] if speaker else extract_terms(text)
     starts = range(0, len(text), LONG_TEXT_CHARS)
-    return [term for start in starts for term in extract_terms(text[start : start + LONG_TEXT_CHARS])]
+    words = [term for start in starts for term in extract_terms(text[start : start + LONG_TEXT_CHARS])]
+    return words + speaker
 
 
 def _spread_parts(text: str) -> list[str]:

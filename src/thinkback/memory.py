@@ -283,6 +283,7 @@ class Memory(MemoryChanges, MemoryRecall):
             constraints=links.constraints,
             wishes=[redact(thought.sentence, only_secrets=True) for thought in self.instructions()],
             tell=self._tell,
+            look_up=self.recall,
         )
         self._streams.add(stream)
         return stream

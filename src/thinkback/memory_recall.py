@@ -16,6 +16,7 @@ from thinkback.errors import (
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer
+from thinkback.language.transcripts import remove_names
 from thinkback.memory_queries import MemoryQueries, checked_time
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import Embedder, Store
@@ -28,6 +29,7 @@ from thinkback.recall.query import (
     MemoryLoader,
     PreparedQuery,
     ResolvedQuery,
+    find_speakers,
     may_name_entity,
     resolve_query,
 )
@@ -100,8 +102,10 @@ class MemoryRecall(MemoryQueries):
             view = self._recall_indexer.fresh_view(self.user)
         with watch("understand"):
             resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
+        with view.lock:
+            speakers = find_speakers(text, view.index) if active_preset.rewrite_query else ()
         with watch("embed"):
-            vector = self.embedder.embed([text])[0]
+            vector = self.embedder.embed([remove_names(text, speakers)])[0]
         with watch("search"), view.lock:
             snapshot, loader = past or (None, self._loader(RecallCache.of(view)))
             retention = self._retention(active_preset) if as_of is None and snapshot is None else None
@@ -117,6 +121,7 @@ class MemoryRecall(MemoryQueries):
                 now=self._clock(),
                 kind_probabilities=kinds,
                 resolved=resolved,
+                speakers=speakers,
             )
             recollection = retrieve(prepared, view.index, view.hashing, active_preset, loader)
         if budget is not None:

@@ -73,6 +73,7 @@ class ScoreWeights:
     time: float = 0.0  # began in the time span that the query names
     held: float = 0.0  # was true in the past time span that the query names; -1 if it became true later
     about: float = 0.0  # is about an entity that the query mentions
+    speaker: float = 0.0  # was said by the one speaker of a transcript whom the query names
     kind: float = 0.0  # is of the memory kind that the query asks for
     answers: float = 0.0  # has the form of an answer, such as a date for a "when" question
 
@@ -157,6 +158,7 @@ _QUESTION_WEIGHTS = ScoreWeights(  # rounded results of `benchmarks/weights.py`
     length=0.3,
     time=3.0,
     about=1.0,  # set by hand: the data has too few such questions
+    speaker=1.5,
     kind=3.0,
     answers=1.5,
 )
@@ -206,6 +208,7 @@ _THOUGHT_WEIGHTS = replace(
     time=2.0,
     held=2.0,
     about=0.7,
+    speaker=1.5,
     kind=0.0,
     answers=0.7,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import re
 import threading
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ from thinkback.memory import Memory
 from thinkback.server.errors import error_response
 from thinkback.server.identity import Principal
 from thinkback.server.routes import mem0
+from thinkback.server.routes.mem0 import operations
 from thinkback.server.services import MemoryRegistry, Options, Services
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import ThreadPool
@@ -388,3 +391,39 @@ def test_key_that_may_only_write_sees_what_it_sent(client: httpx2.Client) -> Non
     assert [item["memory"] for item in shown.json()["results"]] == ["I live in Paris."]
     assert "Lyon" not in shown.text
     assert "Lyon" in client.post("/memories", json={**request, "messages": "I live in Lyon."}).text
+
+
+def test_no_request_uses_the_memory_in_the_event_loop(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One slow request must not stop the others."""
+    in_loop: dict[str, bool] = {}
+
+    def watch(name: str, function: Any) -> Any:
+        def watched(*args: Any, **options: Any) -> Any:
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:  # a thread of the pool
+                in_loop.setdefault(name, False)
+            else:
+                in_loop[name] = True
+            return function(*args, **options)
+
+        return watched
+
+    for name, function in inspect.getmembers(operations, inspect.isfunction):
+        if "memory" in inspect.signature(function).parameters:
+            monkeypatch.setattr(operations, name, watch(name, function))
+    (added,) = add(client)
+    add(client, infer=False)
+    client.post(
+        "/memories", json={"messages": "I like jazz.", "user_id": "ann"}, headers={"authorization": "writer"}
+    )
+    search(client, "Where do I live?")
+    memories(client)
+    path = f"/memories/{added['id']}"
+    assert client.get(path).status_code == client.get(f"{path}/history").status_code == 200
+    assert client.put(path, json={"text": "I live in Paris."}).status_code == 200
+    assert client.delete(path).status_code == client.delete("/memories?user_id=ann").status_code == 200
+    assert {"remember", "added_turns", "added_thoughts", "search_memories", "list_memories"} <= set(in_loop)
+    assert [name for name, is_in_loop in in_loop.items() if is_in_loop] == []

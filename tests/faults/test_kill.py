@@ -1,6 +1,8 @@
 """kill -9 at random moments and at every named write: no turn is lost, none is thought about twice.
 
 100 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
+The count so far is printed after each database, so that a run that is stopped has counted too; another run
+with another THINKBACK_KILL_SEED makes other kills, and the counts of both may be added.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from tests.faults.invariants import assert_invariants, count_turns_thought_twice
 from thinkback.storage.sqlite import SqliteStore
 
 KILLS = int(os.environ.get("THINKBACK_KILLS", "100"))
+FIRST_SEED = int(os.environ.get("THINKBACK_KILL_SEED", "1"))
 WORKERS = 2
 KILLS_A_DATABASE = 50
 
@@ -94,6 +97,13 @@ def live_and_die(folder: Path, kills: int, seed: int) -> Tally:
         tally.kills += 1
         tally.acknowledged += len(new)
         tally.moments[":".join(where.split(":")[:2]) if where.count(":") == 2 else where.split(":")[0]] += 1
+        if tally.kills % KILLS_A_DATABASE == 0:
+            print(
+                f"seed {seed}: kills {tally.kills}, acknowledged turns {tally.acknowledged}, "
+                f"lost {tally.lost}, thought over twice {tally.twice}",
+                file=sys.__stderr__,
+                flush=True,
+            )
     return tally
 
 
@@ -104,7 +114,8 @@ def test_a_killed_process_loses_no_acknowledged_turn_and_thinks_nothing_twice(
 ) -> None:
     with ThreadPoolExecutor(WORKERS) as pool:
         shares = [KILLS // WORKERS + (n < KILLS % WORKERS) for n in range(WORKERS)]
-        tallies = list(pool.map(live_and_die, [tmp_path] * WORKERS, shares, range(1, WORKERS + 1)))
+        seeds = range(FIRST_SEED, FIRST_SEED + WORKERS)
+        tallies = list(pool.map(live_and_die, [tmp_path] * WORKERS, shares, seeds))
     total = Tally(
         *(sum(getattr(t, name) for t in tallies) for name in ("kills", "lost", "twice", "acknowledged"))
     )

@@ -46,14 +46,14 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.normalise",
         "language.safety.secret_detection",
     },
-    # the line form of the reading contract: its training examples, their scores, and adapters for it
-    "evaluations/reading.py": {"think.grounding", "think.line_form"},
-    "training/reading_examples.py": {
-        "indexing",
-        "presets",
-        "think.context",
+    # the marks of the tuned model: their training examples and scores, and adapters for it
+    "evaluations/updates.py": {"think.update_form"},
+    "training/update_examples.py": {
+        "embedders.registry",
         "think.contract",
-        "think.line_form",
+        "think.reader_updates",
+        "think.readers",
+        "think.update_form",
         "types",
     },
     "training/lora_export.py": {"llms.adapters", "llms.gguf_header"},

@@ -124,7 +124,7 @@ def test_an_adapter_for_thinking_leaves_answers_alone(base: Path, tmp_path: Path
     trainer, model, _ = make_trainer(base, None, max_steps=60, epochs=100)
     trainer.train()
     lora.save_adapter(model, tmp_path / "adapter")
-    written = export_adapter(tmp_path / "adapter", base, tmp_path / "thinker.gguf", task="read_lines")
+    written = export_adapter(tmp_path / "adapter", base, tmp_path / "thinker.gguf", task="find_updates")
     messages = [Message("system", PROMPTS[0][0][0]), Message("user", PROMPTS[0][0][1])]
     llm = LocalLLM(base, adapter=str(written.path), context=512, threads=1)
     plain = LocalLLM(base, adapter=None, context=512, threads=1)

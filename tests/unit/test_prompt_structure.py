@@ -21,9 +21,9 @@ from thinkback.server.proxy.recall_client import recall_memories
 from thinkback.server.services import Options
 from thinkback.session.summarizer import _format_turn
 from thinkback.think.contract import ReadRequest
-from thinkback.think.line_form import build_prompt
 from thinkback.think.organise import LLMConsolidator
 from thinkback.think.reader_llm import render_request
+from thinkback.think.update_form import build_prompt
 from thinkback.types import Thought, Turn
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -190,13 +190,13 @@ def ask_checker(text: str) -> list[str]:
     return [messages[-1].content for messages in llm.calls]
 
 
-def ask_line_reader(text: str) -> list[str]:
+def ask_update_finder(text: str) -> list[str]:
     request = ReadRequest(turns=(turn(2, text),), recent=(turn(1, text),), related=(thought(1, text),))
-    return [build_prompt(request, text).text]
+    return [build_prompt(request, text, request.related).text]
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-@pytest.mark.parametrize("ask", [ask_consolidator, ask_checker, ask_line_reader])
+@pytest.mark.parametrize("ask", [ask_consolidator, ask_checker, ask_update_finder])
 def test_prompts_with_thoughts_have_the_structure_of_honest_ones(
     ask: Callable[[str], list[str]], forgery: str
 ) -> None:

@@ -16,8 +16,7 @@ from thinkback.think.prompts import ChangeReply, ForgetReply, MergeReply, read_s
 VARIABLES: dict[str, dict[str, set[str]]] = {
     "thinkback.think": {
         "read": set(),
-        "read_lines": set(),
-        "read_lines_again": set(),
+        "find_updates": set(),
         "merge": {"thoughts"},
         "forget": {"thoughts"},
     },
@@ -65,7 +64,7 @@ def test_render_does_not_expand_variables_inside_values() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "../read", "read.txt", ""])
 def test_load_prompt_lists_the_prompts_when_the_name_is_unknown(name: str) -> None:
-    with pytest.raises(NotFound, match="it has forget, merge, read"):
+    with pytest.raises(NotFound, match="it has find_updates, forget, merge, read"):
         load_prompt("thinkback.think", name)
 
 

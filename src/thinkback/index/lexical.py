@@ -227,6 +227,12 @@ class LexicalIndex:
         length = np.maximum(self._length[: self._slot_count], 1.0)
         return matched[: self._slot_count] / length
 
+    def slots_of(self, term: int) -> Slots:
+        """The slots of the documents that contain a term, given by its hash."""
+        (info,) = self._term_infos([term])
+        found = [postings.slots for postings in info.postings]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
+
     def lengths(self, slots: Slots) -> Floats:
         """The number of words of each document."""
         return self._length[slots]

@@ -272,6 +272,11 @@ class SpaceIndex:
         rows = self._rows[kind]
         return rows.filter_allowed(ids, rows.allowed(row_filter))
 
+    def ids_with_term(self, kind: ItemKind, term: int) -> Ints:
+        """The ids of the rows that contain a term, given by its hash."""
+        rows = self._rows[kind]
+        return rows.ids(rows.lexical.slots_of(term))
+
     def retired_from_turn(self, kind: ItemKind, turn: int) -> list[int]:
         """The retired rows that came from a turn."""
         return self._rows[kind].retired_from_turn(turn)

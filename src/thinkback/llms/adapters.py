@@ -2,7 +2,7 @@
 
 An adapter is a GGUF file as llama.cpp reads it. Two values of its metadata are ours and optional:
 
-    thinkback.task         "read_lines": tuned to read turns; used for thinking only, not for answers
+    thinkback.task         "find_updates": tuned to mark outdated facts; for thinking only, not for answers
     thinkback.data_sha256  the SHA-256 of its tensors
 """
 
@@ -22,8 +22,8 @@ THINKER_PACKAGE = "thinkback_thinker"
 THINKER_FILE = "thinker.gguf"
 THINKER_BASE = "qwen-coder-1.5b"
 """The catalogue model that the thinker was tuned from."""
-READ_LINES = "read_lines"
-"""The task of an adapter that reads turns in the line form."""
+FIND_UPDATES = "find_updates"
+"""The task of an adapter that marks which known facts still hold."""
 TASK_KEY, DIGEST_KEY = "thinkback.task", "thinkback.data_sha256"
 _BASE_NAME_KEY = "general.base_model.0.name"
 _LORA_A, _LORA_B = ".lora_a", ".lora_b"
@@ -67,6 +67,12 @@ def installed_thinker() -> Path | None:
     return None
 
 
+def has_usable_thinker() -> bool:
+    """Whether the installed thinker does what this version of thinkback asks it; older ones did not."""
+    path = installed_thinker()
+    return path is not None and read_header(path).text(TASK_KEY) == FIND_UPDATES
+
+
 def open_adapter(name: str, base: Path, folder: Path | None = None) -> Adapter:
     """Find an adapter, and check that it is complete and made for the model of the file `base`.
 
@@ -77,9 +83,15 @@ def open_adapter(name: str, base: Path, folder: Path | None = None) -> Adapter:
     header = read_header(path)
     if header.text("general.type") != "adapter" or header.text("adapter.type") != "lora":
         raise ModelUnavailable(f"The file {path.name} is not a LoRA adapter.")
+    task = header.text(TASK_KEY)
+    if task not in ("", FIND_UPDATES):
+        raise ModelUnavailable(
+            f"The adapter {path.name} is for the task {task!r}, which this version of thinkback does not "
+            "have. Run: pip install --upgrade thinkback thinkback-thinker"
+        )
     _check_complete(path, header)
     _check_fits(path, header, base, read_header(base))
-    return Adapter(path.stem, path, header.text(TASK_KEY))
+    return Adapter(path.stem, path, task)
 
 
 def _check_complete(path: Path, header: GGUFHeader) -> None:

@@ -58,9 +58,9 @@ class LocalLLM:
         self.name = f"local:{catalogue.model_name(self._path)}"
         if adapter == AUTO:
             is_base = catalogue.model_name(self._path) == adapters.THINKER_BASE
-            adapter = adapters.THINKER if is_base and adapters.installed_thinker() is not None else None
+            adapter = adapters.THINKER if is_base and adapters.has_usable_thinker() else None
         self._adapter = None if adapter is None else adapters.open_adapter(adapter, self._path, folder)
-        if self._adapter is not None and not self.reads_lines:
+        if self._adapter is not None and not self.finds_updates:
             self.name += f"+{self._adapter.name}"
         self.extracts = catalogue.can_extract_thoughts(self._path) if extracts is None else extracts
         self.follows = (
@@ -77,9 +77,9 @@ class LocalLLM:
         self._count_lock = Lock()
 
     @property
-    def reads_lines(self) -> bool:
-        """Whether it is tuned to read turns in the line form (`complete_with_grammar`)."""
-        return self._adapter is not None and self._adapter.task == adapters.READ_LINES
+    def finds_updates(self) -> bool:
+        """Whether it is tuned to mark which known facts still hold (`complete_with_grammar`)."""
+        return self._adapter is not None and self._adapter.task == adapters.FIND_UPDATES
 
     def __repr__(self) -> str:
         return f"<LocalLLM {self.name}>"
@@ -265,7 +265,7 @@ class LocalLLM:
         background: bool = False,
     ) -> dict[str, Any]:
         """Run one request; `on_event` receives the events of a stream and returns True to stop it."""
-        if self.reads_lines:  # the adapter is for thinking only
+        if self.finds_updates:  # the adapter is for thinking only
             request["lora"] = [{"id": 0, "scale": 1.0 if background else 0.0}]
         with self._turn(background):
             server = self._server = self._server or self._load_server()
@@ -318,7 +318,7 @@ class LocalLLM:
             lora = xllamacpp.CommonAdapterLoraInfo()
             lora.path, lora.scale = str(self._adapter.path), 1.0
             params.lora_adapters = [lora]
-        if self.reads_lines:
+        if self.finds_updates:
             params.n_batch = BACKGROUND_BATCH_TOKENS
         # The library always listens on loopback: a random key keeps other programs out.
         params.api_keys = [secrets.token_hex(32)]

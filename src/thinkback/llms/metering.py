@@ -38,9 +38,9 @@ class MeteredLLM:
         return self._llm.masks
 
     @property
-    def reads_lines(self) -> bool:
-        """Whether the model is tuned to read turns in the line form."""
-        return bool(getattr(self._llm, "reads_lines", False))
+    def finds_updates(self) -> bool:
+        """Whether the model is tuned to mark which known facts still hold."""
+        return bool(getattr(self._llm, "finds_updates", False))
 
     def complete_with_grammar(
         self,
@@ -50,7 +50,7 @@ class MeteredLLM:
         max_tokens: int,
         on_token: Callable[[str, float], None] = lambda text, log_probability: None,
     ) -> Reply:
-        """Only for models that read lines."""
+        """Only for models that find updates."""
         complete: Callable[..., Reply] = self._llm.complete_with_grammar  # type: ignore[attr-defined]
         return _metered(
             messages,

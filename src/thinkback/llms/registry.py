@@ -42,11 +42,11 @@ def create_llm(spec: str, *, base_url: str | None = None, api_key: str | None = 
 
 
 def create_local_thinker() -> LocalLLM | None:
-    """The local model with the adapter that reads turns, if both are installed; loaded by the first call."""
-    from thinkback.llms.adapters import THINKER, THINKER_BASE, installed_thinker
+    """The local model with the adapter that finds updates, if both are there; loaded by the first call."""
+    from thinkback.llms.adapters import THINKER, THINKER_BASE, has_usable_thinker
     from thinkback.llms.local import LocalLLM
 
-    if installed_thinker() is None:
+    if not has_usable_thinker():
         return None
     try:
         return LocalLLM(THINKER_BASE, adapter=THINKER)

@@ -36,6 +36,11 @@ _ASKED_THING = re.compile(
 _SUBJECT = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|should)\s+(?:the )?([a-z][\w-]+)", re.IGNORECASE
 )
+_NAMED_AFTER = re.compile(r"\b(?P<thing>[a-z][\w-]*)(?:,|:| is| was|'s)? +(?=[A-Z])")  # "my cousin Tomas"
+_NAMED_BEFORE = re.compile(  # "Tomas, my cousin", "Tomas is our drummer"
+    r"\b[A-Z][\w'-]*(?:,| is| was|'s)(?: an?| the| my| our| his| her| their)?(?: [a-z][\w-]*)?"
+    r" (?P<thing>[a-z][\w-]*)"
+)
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'-]+")
 
 
@@ -57,6 +62,7 @@ class QuestionWord:
     text: str
     terms: frozenset[str]
     required: bool
+    is_role: bool = False  # such as "daughter"
 
     def is_in(self, sentence: str, terms: frozenset[str]) -> bool:
         """Whether a sentence, with these search terms, has the word in some form."""
@@ -82,12 +88,20 @@ class AnswerJudge:
         """Whether the answer needs a certain form: a number, a time, a name."""
         return self._form is not None
 
-    def match(self, sentence: str) -> float | None:
-        """How well a sentence answers the question, from 0 to 1; None if it does not."""
+    def match(self, sentence: str, antecedent: str = "") -> float | None:
+        """How well a sentence answers the question, from 0 to 1; None if it does not.
+
+        `antecedent` is what was said before and tells whom a pronoun means; people may be named there.
+        """
         if self._form is not None and not self._form(sentence):
             return None
         terms = frozenset(extract_terms(sentence))
-        found = [word for word in self.words if word.is_in(sentence, terms)]
+        before = frozenset(extract_terms(antecedent))
+        found = [
+            word
+            for word in self.words
+            if word.is_in(sentence, terms) or (word.required and before and word.is_in(antecedent, before))
+        ]
         if load_patterns("request").search(sentence):  # words for the assistant tell nothing
             return None
         if any(word.required and word not in found for word in self.words):
@@ -96,7 +110,22 @@ class AnswerJudge:
         share = len([word for word in others if word in found]) / len(others) if others else 1.0
         if share < MIN_OTHER_WORDS_SHARE or not (found or self.topic):
             return None
+        if self.topic == "name" and not self._names_asked_thing(sentence):
+            return None
         return share
+
+    def _names_asked_thing(self, sentence: str) -> bool:
+        """Whether a name belongs to what is asked for: "my cousin Tomas and a drummer" names no drummer."""
+        asked = [word for word in self.words if word.required and word.text.isascii()]
+        if not asked or load_patterns("says_name").search(sentence):
+            return True
+        return any(
+            word.is_in(thing, frozenset(extract_terms(thing)))
+            for pattern in (_NAMED_AFTER, _NAMED_BEFORE)
+            for match in pattern.finditer(sentence)
+            for thing in [match["thing"]]
+            for word in asked
+        )
 
 
 def _find_topic(question: str) -> str:
@@ -153,7 +182,7 @@ def _question_words(question: str, topic: str) -> Iterator[QuestionWord]:
             # A Chinese question begins with what it is about: 秀芹在哪上班
             is_topic = not word.isascii() and len(word) > 1 and question.startswith(word)
             required = role is not None or word in hard or word.isdecimal() or is_topic
-            yield QuestionWord(word, _accepted_terms(word), required)
+            yield QuestionWord(word, _accepted_terms(word), required, role is not None)
 
 
 def _chinese_words(run: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from thinkback.language.writing_systems import clean_text, detect_language
 from thinkback.protocols import LLM
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
 from thinkback.recall.constraints import Constraint
-from thinkback.recall.memory_chat import ToldTurn, reply_from_memory, split_message
+from thinkback.recall.memory_chat import LookUp, ToldTurn, reply_from_memory, split_message
 from thinkback.recall.prompt_messages import (
     compose_for_small_model,
     compose_retry,
@@ -235,6 +235,7 @@ class ChatStream:
         constraints: Sequence[Constraint] = (),
         wishes: Sequence[str] = (),
         tell: Callable[[NewTurn], ToldTurn] | None = None,
+        look_up: LookUp | None = None,
     ) -> None:
         self.recollection = recollection
         self._new_turn = new_turn
@@ -247,7 +248,7 @@ class ChatStream:
         if llm is None:
             recalled = to_recalled_items(recollection)
             self._pieces = _stream_from_memory(
-                replace(new_turn, recalled=recalled), recollection, tell, self._told
+                replace(new_turn, recalled=recalled), recollection, tell, look_up, self._told
             )
         else:
             given = _AnswerInput(
@@ -350,6 +351,7 @@ def _stream_from_memory(
     new_turn: NewTurn,
     recollection: Recollection,
     tell: Callable[[NewTurn], ToldTurn] | None,
+    look_up: LookUp | None,
     holder: _ToldHolder,
 ) -> Generator[str, None, None]:
     """Answer without a model. A statement is stored and read first: the answer names what was kept."""
@@ -357,7 +359,7 @@ def _stream_from_memory(
     if tell is not None and split_message(new_turn.query).tells:
         told = tell(new_turn)
         holder.turn = told.turn
-    yield reply_from_memory(new_turn.query, recollection, told)
+    yield reply_from_memory(new_turn.query, recollection, told, look_up)
 
 
 @dataclass(frozen=True, slots=True)

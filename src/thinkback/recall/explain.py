@@ -203,6 +203,7 @@ _COMPONENT_LABELS = {
     "told_before": "follows what the query says",
     "thought": "for being a thought",
     "about": "told of whom it speaks of",
+    "speaker": "said by the speaker who is named",
     "time": "in the time asked for",
 }
 

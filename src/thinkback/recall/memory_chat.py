@@ -13,15 +13,17 @@ Answers are sentences of thoughts or of the user's messages, never of the assist
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thinkback.language.commands import find_commands
 from thinkback.language.relations import get_relation
+from thinkback.language.restrictions import Restriction, find_restriction
 from thinkback.language.second_person import to_second_person
 from thinkback.language.sentence_builder import compose_sentence
 from thinkback.language.sentences import count_words, shorten, split_sentences
-from thinkback.language.tokens import extract_terms
+from thinkback.language.spoken_dates import add_dates
+from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import detect_language, has_han
 from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
 from thinkback.recall.answerable import AnswerJudge, asks
@@ -34,8 +36,13 @@ MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
+_USER_TERMS = frozenset(("user", "用户"))
 _PREFIXED_ANSWER = re.compile(r"\A(?:Asked: .*? Answered: |问：.*? 答：)", re.DOTALL)
 _TRAILING = re.compile(r"[\s.,;:!。，；：！]+\Z")
+
+
+LookUp = Callable[[str], Recollection]
+"""Recalls what belongs to a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +78,16 @@ def split_message(message: str) -> MessageParts:
     return MessageParts(" ".join(asked), is_request=False, tells=len(asked) < len(sentences))
 
 
-def reply_from_memory(message: str, recollection: Recollection, told: ToldTurn | None = None) -> str:
-    """The whole reply to a message; `told` is its turn if it was stored and thought about already."""
+def reply_from_memory(
+    message: str,
+    recollection: Recollection,
+    told: ToldTurn | None = None,
+    look_up: LookUp | None = None,
+) -> str:
+    """The whole reply to a message; `told` is its turn if it was stored and thought about already.
+
+    With `look_up`, what was said later about an answer is recalled, too: it may be over by now.
+    """
     if load_patterns("greeting").search(message):
         return say("here", message)
     parts = split_message(message)
@@ -80,16 +95,19 @@ def reply_from_memory(message: str, recollection: Recollection, told: ToldTurn |
         return say("needs_model", message)
     replies = [acknowledge(message, told)] if parts.tells else []
     if parts.question:
-        answer = answer_question(parts.question, recollection)
+        answer = answer_question(parts.question, recollection, look_up)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
-def answer_question(question: str, recollection: Recollection) -> str:
+def answer_question(question: str, recollection: Recollection, look_up: LookUp | None = None) -> str:
     """The cited answer from memory, or that it was not told, or that a model is needed."""
     judge = AnswerJudge(question)
     statements = list(_own_statements(question, recollection))
-    chosen = _choose(question, judge, statements)
+    chosen = _find_forbidding(question, statements) or _choose(question, judge, statements)
+    if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
+        later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
+        chosen = [_newer_denial(chosen[0], later, "ends") or chosen[0]]
     if chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
@@ -150,7 +168,7 @@ def _list_understood(message: str, thoughts: Sequence[Thought]) -> str:
         for thought in thoughts
         if thought.relation == SAID or not any(thought.object in sentence for sentence in said)
     ]
-    terms = [frozenset(extract_terms(thought.sentence)) - {"user", "用户"} for thought in thoughts]
+    terms = [frozenset(extract_terms(thought.sentence)) - _USER_TERMS for thought in thoughts]
     chosen = [
         thought
         for number, thought in enumerate(thoughts)
@@ -180,22 +198,31 @@ def _cite(question: str, sentence: ScoredSentence) -> str:
     A triple is written in the language of the question; the user's own words in another one are quoted.
     """
     ref, chinese = sentence.candidate.ref, detect_language(question) == "zh"
-    triple = _find_triple(sentence)
-    if triple is not None and has_han(sentence.text) != chinese:
-        text = compose_sentence(
-            triple.subject,
-            triple.relation,
-            triple.objects,
-            negated=triple.negated,
-            lang="zh" if chinese else "en",
-        )
-        return f"{_capitalise(_understood(question, text))} [{ref}]"
+    if translated := _translate(question, sentence):
+        return f"{_capitalise(_understood(question, translated))} [{ref}]"
     words = _own_words(sentence.text)
     words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
+    if sentence.candidate.turn is not None:  # thoughts have their dates already
+        words = add_dates(words, sentence.candidate.turn.at)
     rewritten = to_second_person(words)
     if rewritten is None or chinese != has_han(rewritten):
         return f"{say('told', question, _without_end(words))}{'。' if chinese else '.'} [{ref}]"
     return f"{_capitalise(_understood(question, words))} [{ref}]"
+
+
+def _translate(question: str, sentence: ScoredSentence) -> str:
+    """A triple as a sentence in the language of the question; "" if it is in that language, or no triple."""
+    chinese = detect_language(question) == "zh"
+    triple = _find_triple(sentence)
+    if triple is None or has_han(sentence.text) == chinese:
+        return ""
+    return compose_sentence(
+        triple.subject,
+        triple.relation,
+        triple.objects,
+        negated=triple.negated,
+        lang="zh" if chinese else "en",
+    )
 
 
 def _find_triple(sentence: ScoredSentence) -> Thought | None:
@@ -235,7 +262,7 @@ def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSenten
     matching = [
         (sentence.score * (0.5 + 0.5 * match), sentence)
         for sentence in statements
-        if (match := judge.match(sentence.text)) is not None
+        if (match := _match(question, judge, sentence, statements)) is not None
     ]
     if not about_past:
         matching = [(score, _newer_denial(each, statements) or each) for score, each in matching]
@@ -251,17 +278,74 @@ def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSenten
     return [max(near, key=lambda each: (each.said_in, each.candidate.thought is not None, each.score))]
 
 
-def _newer_denial(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) -> ScoredSentence | None:
-    """The newest later sentence that denies or changes what this one tells, if there is one."""
+def _match(
+    question: str, judge: AnswerJudge, sentence: ScoredSentence, statements: Sequence[ScoredSentence]
+) -> float | None:
+    """How well a sentence answers; a triple also as it reads in the language of the question."""
+    match = judge.match(sentence.text, _antecedent(sentence, statements))
+    if match is None and (translated := _translate(question, sentence)):
+        match = judge.match(translated)
+    return match
+
+
+def _antecedent(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) -> str:
+    """What was said just before a sentence whose subject is "she" or "he": it tells who that is."""
+    if not load_patterns("pronoun_subject").search(sentence.text):
+        return ""
+    return " ".join(
+        other.text
+        for other in statements
+        if 0 <= sentence.said_in - other.said_in <= 1 and other.text != sentence.text
+    )
+
+
+def _find_forbidding(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """The newest statement that forbids what a question asks for: "can ines eat walnut bread?"."""
+    if not load_patterns("permission").search(question):
+        return []
+    forbidding = [
+        sentence
+        for sentence in statements
+        if sentence.candidate.outdated is None
+        and (restriction := find_restriction(sentence.text)) is not None
+        and restriction.kind != "contraindication"
+        and restriction.find_forbidden(question)
+        and _asks_about_holder(question, restriction, sentence, statements)
+    ]
+    forbidding.sort(key=lambda each: (each.said_in, each.candidate.thought is not None))
+    return forbidding[-1:]
+
+
+def _asks_about_holder(
+    question: str, restriction: Restriction, sentence: ScoredSentence, statements: Sequence[ScoredSentence]
+) -> bool:
+    """Whether a question is about the person that a restriction concerns, by name or role."""
+    if restriction.concerns_user:
+        return load_patterns("first_person").search(question) is not None
+    substances = {fold_text(mention.word) for mention in restriction.find_forbidden(question)}
+    words = [word for word in AnswerJudge(question).words if word.text not in substances]
+    if any(word.is_in(sentence.text, sentence.terms) for word in words):
+        return True
+    # "my daughter" is Ines if a statement that names her says so
+    holders = [fold_text(holder) for holder in restriction.holders]
+    return any(
+        any(holder in fold_text(each.text) for holder in holders)
+        and any(word.is_role and word.is_in(each.text, each.terms) for word in words)
+        for each in statements
+    )
+
+
+def _newer_denial(
+    sentence: ScoredSentence, statements: Sequence[ScoredSentence], pattern: str = "denies"
+) -> ScoredSentence | None:
+    """The newest later sentence that denies, changes or ends what this one tells, if there is one."""
     later = [
         other
         for other in statements
         if other.said_in > sentence.said_in
-        and load_patterns("denies").search(other.text)
-        and (
-            len(other.terms & sentence.terms) >= _MIN_SHARED_TERMS
-            or any(_is_rare(term, statements) for term in other.terms & sentence.terms)
-        )
+        and load_patterns(pattern).search(other.text)
+        and (shared := (other.terms & sentence.terms) - _USER_TERMS)
+        and (len(shared) >= _MIN_SHARED_TERMS or any(_is_rare(term, statements) for term in shared))
     ]
     return max(later, key=lambda other: other.said_in, default=None)
 

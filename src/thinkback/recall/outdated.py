@@ -132,6 +132,8 @@ class OutdatedResolver:
         status = self._lifecycles(thought).status
         if self(thought) is None:
             return status != "forgotten" and not self._search.shows_retired
+        if not self._search.shows_retired and thought.relation != SAID:
+            return False
         return self._search.reaches_back or (status != "denied" and _was_valid(thought))
 
     def _is_hidden(self, thought: Thought) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from thinkback.index.lexical import QueryTerms, hash_terms
+from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
 from thinkback.language.kinship import ROLES_EN, ROLES_ZH
 from thinkback.language.mentions import find_chains
 from thinkback.language.names import USER
@@ -17,6 +17,7 @@ from thinkback.language.questions import QuestionType, classify_question, is_bri
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
+from thinkback.language.transcripts import LABELLED, possible_speakers, remove_names
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.entities import ChainResult, EntityGraph, ResolvedEntity
 from thinkback.recall.score import RetentionScorer
@@ -24,6 +25,7 @@ from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
 from thinkback.types import ItemKind, Kind, NearestRows, Ref, Thought, Turn
 
 if TYPE_CHECKING:
+    from thinkback.index.space_index import SpaceIndex
     from thinkback.types import Vector
 
 
@@ -55,6 +57,12 @@ class PreparedQuery:
         default_factory=dict
     )  # P(kind | query), if it was computed
     resolved: ResolvedQuery | None = None
+    speakers: tuple[str, ...] = ()  # speakers of a transcript whom the query names
+
+    @property
+    def wording(self) -> str:
+        """The words to look for: the query without the names of speakers."""
+        return remove_names(self.text, self.speakers)
 
     @property
     def about_ids(self) -> tuple[int, ...]:
@@ -65,6 +73,19 @@ class PreparedQuery:
     def expanded_text(self) -> str:
         """The query with names in place of descriptions ("my sister" -> "Anna"); "" if there are none."""
         return "" if self.resolved is None else self.resolved.expand(self.text)
+
+
+_MIN_LABELLED_TURNS = 5
+_MIN_LABELLED_SHARE = 0.3  # of the turns; with fewer, a word before a colon is seldom a speaker
+
+
+def find_speakers(text: str, index: SpaceIndex) -> tuple[str, ...]:
+    """The speakers of a transcript whom a query names; empty if the space is no transcript."""
+    labelled = len(index.ids_with_term("turn", hash_term(LABELLED)))
+    if labelled < max(_MIN_LABELLED_TURNS, _MIN_LABELLED_SHARE * index.size("turn")):
+        return ()
+    terms = possible_speakers(text)
+    return tuple(name for term, name in terms.items() if len(index.ids_with_term("turn", hash_term(term))))
 
 
 Value = TypeVar("Value")

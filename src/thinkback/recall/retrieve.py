@@ -166,7 +166,7 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
             build_hits_with_features(search, "turn", turn_hits, turns),
         )
         updates = (
-            find_slot_updates(ranked, search.query.text, search.loader.memoise)
+            find_slot_updates(ranked, search.query.text, search.loader.memoise, search.loader.memoise_row)
             if _asks_about_now(search)
             else {}
         )

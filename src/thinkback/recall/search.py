@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thinkback.index.lexical import QueryTerms, hash_terms
+from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
 from thinkback.index.rows import RowFilter
 from thinkback.index.space_index import (
     Candidates,
@@ -25,6 +25,7 @@ from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
 from thinkback.language.tokens import extract_terms
+from thinkback.language.transcripts import possible_speakers
 from thinkback.language.writing_systems import has_han
 from thinkback.presets import Preset, plain_variant
 from thinkback.recall.query import (
@@ -36,9 +37,10 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
+from thinkback.types import SAID, Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
 
 if TYPE_CHECKING:
+    from thinkback.index.space_index import Ints
     from thinkback.recall.score import Scores
     from thinkback.types import TermHashes
 
@@ -46,6 +48,8 @@ MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are to
 MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth showing
 
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
+
+_MAX_RETIRED_READ = 64  # retired thoughts that are read to see whether sentences kept as said are among them
 
 _NO_TERMS = (QueryTerms(hash_terms(())),)
 
@@ -86,10 +90,26 @@ class Search:
 
     @property
     def shows_retired(self) -> bool:
-        """Whether retired thoughts are candidates, to be shown as past: not if the query is about now."""
-        if self.query.as_of is not None or self.query.snapshot is not None:
+        """Whether retired facts are candidates, to be shown as past: not if the query is about now.
+
+        Retired sentences kept as said are candidates nevertheless: they may tell more than what is over.
+        """
+        return self._is_open and (
+            self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+        )
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the query is not limited to an earlier time or state of knowledge."""
+        return self.query.as_of is None and self.query.snapshot is None
+
+    @property
+    def _has_retired_sentences(self) -> bool:
+        """Whether sentences kept as said are among the newest retired thoughts."""
+        if not self._is_open or not self.index.has_retired("thought"):
             return False
-        return self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
+        ids = sorted(self.index.retired_ids("thought"))[-_MAX_RETIRED_READ:]
+        return any(thought.relation == SAID for thought in self.loader.thoughts(ids))
 
     @property
     def thoughts_per_turn(self) -> float:
@@ -117,7 +137,9 @@ class Search:
 
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""
-        include_retired = include_retired or (kind == "thought" and self.shows_retired)
+        include_retired = include_retired or (
+            kind == "thought" and (self.shows_retired or self._has_retired_sentences)
+        )
         _, candidates, scored = self._scored(kind, limit, include_retired)
         hits = candidates.top(limit, None if scored is None else scored.total)
         if not self.query.explain:
@@ -135,6 +157,7 @@ class Search:
             scored = None
             if candidates.columns is not None:
                 further = self._thought_columns(candidates, limit) if kind == "thought" else {}
+                further |= self._speaker_column(candidates.ids if kind == "turn" else candidates.turns)
                 scored = self.scorer_for(kind).score(candidates.columns, further)
             found = self._found[key] = _Scored(limit, candidates, scored)
         return found
@@ -160,6 +183,14 @@ class Search:
             known = ids[position] == candidates.turns
             columns["source"] = np.where(known, linear[position], min(0.0, float(linear.min())))
         return columns
+
+    def _speaker_column(self, turns: Ints) -> dict[str, Scores]:
+        """`speaker`: 1 for the turns of the one speaker whom the query names."""
+        if self.preset.weights is None or len(self.query.speakers) != 1:
+            return {}
+        (term,) = possible_speakers(self.query.speakers[0])
+        said = np.isin(turns, self.index.ids_with_term("turn", hash_term(term)))
+        return {"speaker": said.astype(np.float64)}
 
     def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:
         preset, parts = self.preset, self.query_parts
@@ -250,7 +281,7 @@ def prepare_search(
     parts = split_query(query.text)
     time = QueryTime((), "any") if query.now is None else parse_query_time(query.text, query.now)
     period = _time_range(time) if uses_time else None
-    timeless = remove_times(query.text, time) if period else TimelessQuery(query.text)
+    timeless = remove_times(query.wording, time) if period else TimelessQuery(query.wording)
     if preset.rewrite_query:
         variants = build_variants(timeless.text, query.expanded_text)
     else:

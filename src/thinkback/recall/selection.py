@@ -7,7 +7,7 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -80,6 +80,8 @@ class Selector:
                 if isinstance(hit.memory, Turn):  # only a thought can still join a kept item
                     continue
             below_threshold = not self._search.is_relevant(hit.score.total)
+            if below_threshold and len(kept) == limit and not explain and not self._wants_several:
+                continue  # it can neither be kept nor joined
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
             if joins and self._join(hit, kept, rejection):
@@ -180,11 +182,14 @@ class Selector:
             return False
         if self._period is not None and held_in(thought, *self._period) < 0:
             return False
-        keys = set(_join_keys(thought))
+        memoise_row = self._search.loader.memoise_row
+        keys = memoise_row(_join_keys, thought)
         for position, item in enumerate(kept):
             if item.thought is None or item.thought.relation == SAID:
                 continue
-            series = self._wants_several and _series(thought) == _series(item.thought)
+            series = self._wants_several and memoise_row(_series, thought) == memoise_row(
+                _series, item.thought
+            )
             if len(item.joined) >= (_MAX_SERIES_THOUGHTS if series else _MAX_JOINED_THOUGHTS):
                 continue
             if not series and (rejection is not None or (item.outdated is None) != (outdated is None)):
@@ -193,7 +198,7 @@ class Selector:
                 continue
             if (
                 not series
-                and keys.isdisjoint(_join_keys(item.thought))
+                and keys.isdisjoint(memoise_row(_join_keys, item.thought))
                 and not _have_one_successor(item.outdated, outdated)
             ):
                 continue
@@ -319,18 +324,18 @@ def _join_outdated(one: OutdatedInfo | None, other: OutdatedInfo | None) -> Outd
     return replace(one, until=max(one.until, other.until), replaced_by=tuple(replaced_by.values()))
 
 
-def _join_keys(thought: Thought) -> Iterator[tuple[str, ...]]:
+def _join_keys(thought: Thought) -> frozenset[tuple[str, ...]]:
     """Thoughts with a common key may be shown in one item.
 
     So those of one turn, those with the same subject and relation, and those about the same other person or
     thing. A sentence that is kept as said is its own object; its relation says nothing.
     """
-    for source in thought.sources:
-        yield "turn", str(source.turn)
+    keys: set[tuple[str, ...]] = {("turn", str(source.turn)) for source in thought.sources}
     if thought.objects != (thought.sentence,):
-        yield "slot", thought.subject, thought.relation
+        keys.add(("slot", thought.subject, thought.relation))
         if thought.subject != USER:
-            yield "subject", thought.subject
+            keys.add(("subject", thought.subject))
+    return frozenset(keys)
 
 
 @cache_by_digest(4096)

@@ -17,7 +17,7 @@ from thinkback.language.names import normalise_name
 from thinkback.language.relations import canonical_relation, list_relations
 from thinkback.language.update_scorer import QuestionFeatures, read_question, read_sentence, score_update
 from thinkback.recall.features import MemoryHit
-from thinkback.recall.query import Memoiser, call_uncached
+from thinkback.recall.query import Memoiser, RowMemoiser, call_row_uncached, call_uncached
 from thinkback.types import SAID, Thought
 
 MIN_SLOT_UPDATE_SCORE = 0.4
@@ -35,14 +35,16 @@ class SlotUpdate(NamedTuple):
 
 
 def find_slot_updates(
-    hits: Iterable[MemoryHit], question: str, memoise: Memoiser = call_uncached
+    hits: Iterable[MemoryHit],
+    question: str,
+    memoise: Memoiser = call_uncached,
+    memoise_row: RowMemoiser = call_row_uncached,
 ) -> dict[int, SlotUpdate]:
     """By the id of the older thought: the newest thought of its slot that may have replaced it."""
     slots: dict[tuple[str, str], list[Thought]] = {}
     for hit in hits:
         thought = hit.memory
-        if isinstance(thought, Thought) and _has_slot(thought):
-            key = normalise_name(thought.subject), thought.relation.casefold()
+        if isinstance(thought, Thought) and (key := memoise_row(_slot_key, thought)) is not None:
             slots.setdefault(key, []).append(thought)
     found: dict[int, SlotUpdate] = {}
     rivals = [thoughts for thoughts in slots.values() if len(thoughts) > 1]
@@ -57,8 +59,9 @@ def find_slot_updates(
     return found
 
 
-def _has_slot(thought: Thought) -> bool:
-    return (
+def _slot_key(thought: Thought) -> tuple[str, str] | None:
+    """Subject and relation of a thought that a newer one may replace; None for others."""
+    has_slot = (
         thought.current
         and thought.relation != SAID
         and canonical_relation(thought.relation) not in _multi_valued()
@@ -66,6 +69,7 @@ def _has_slot(thought: Thought) -> bool:
         and not thought.negated
         and bool(thought.sources)
     )
+    return (normalise_name(thought.subject), thought.relation.casefold()) if has_slot else None
 
 
 @cache

@@ -67,8 +67,8 @@ class RemainderKeeper:
         """Keep the statements of a turn that are not about the topic.
 
         A pending turn stays pending: it is thought about if the request is undone, not while it is hidden.
-        Of a turn that was thought about before, only those are kept from which nothing was drawn, or only the
-        `forgotten` thoughts: newer turns may have changed the others.
+        Only those are kept from which nothing was drawn, or only the `forgotten` thoughts: newer turns may
+        have changed the others, and a request that is carried out again has kept them already.
 
         Raises:
             Conflict: the space was changed at the same time.
@@ -89,7 +89,7 @@ class RemainderKeeper:
         changes = [
             change
             for change in reader.read(request)
-            if is_new or not self._is_known(space, rest, change.quote, forgotten)
+            if not self._is_known(space, rest, change.quote, forgotten)
         ]
         state = SpaceState(
             aliases=aliases,

@@ -1,4 +1,4 @@
-"""Chooses the reader of turns: a capable model, else a small tuned one, else sentences and certain rules."""
+"""Chooses the reader of turns: a capable model, or sentences as said, with or without a tuned model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
 from thinkback.think.organise import LLMConsolidator
 from thinkback.think.reader_extractive import EXAMPLE_REQUEST, ExtractiveReader
-from thinkback.think.reader_lines import GrammarLLM, LineReader
 from thinkback.think.reader_llm import LLMReader
 from thinkback.think.reader_rules import RuleReader
+from thinkback.think.reader_updates import GrammarLLM, ModelUpdateFinder, UpdatingReader
 
 ThinkMode = Literal["auto", "extractive", "llm"]
 
@@ -64,34 +64,6 @@ class WithoutModelReader:
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 
 
-class TunedModelReader:
-    """What a small tuned model is sure of, beside what is read without a model.
-
-    The model adds updates and precise facts; the sentences kept as said cannot be misread.
-    """
-
-    needs_related = True
-    max_turns = 1
-
-    def __init__(self, llm: GrammarLLM, encoder: Embedder | None) -> None:
-        self._lines = LineReader(llm)
-        self._without_model = WithoutModelReader(encoder)
-
-    @property
-    def name(self) -> str:
-        return f"{self._lines.name} + {self._without_model.name}"
-
-    def prepare(self) -> None:
-        """Load what both need."""
-        self._lines.prepare()
-        self._without_model.prepare()
-
-    def read(self, request: ReadRequest) -> list[ProposedChange]:
-        """Propose what needs no model first: its changes may refer to each other by position."""
-        lines = self._lines.read(request)
-        return [*self._without_model.read(request), *lines]
-
-
 def create_reader(
     think: ThinkMode | TurnReader, llm: LLM | None, encoder: Embedder | None = None
 ) -> TurnReader:
@@ -99,32 +71,31 @@ def create_reader(
 
     `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`).
 
-    - `auto`: the model if it is able to read facts (`llm.extracts`), else a model that is tuned to read
-      lines (`llm.reads_lines`) together with extractive reading, else extractive reading alone
+    - `auto`: the model if it is able to read facts (`llm.extracts`), else extractive reading, together with
+      a model that is tuned to find updates (`llm.finds_updates`) if there is one
     - `extractive`: no model; sentences that carry facts are kept as said
-    - `llm`: the model, whatever its size; in the line form if it is tuned to it
+    - `llm`: the model, whatever its size; a tuned one as in `auto`
 
     Raises:
         InvalidInput: the mode is unknown, or `llm` was chosen without a model.
     """
     if not isinstance(think, str):
         return think
-    if think == "llm":
-        if llm is None:
-            raise InvalidInput("think='llm' needs a language model: pass llm=, or think='extractive'")
-        return LLMReader(llm) if llm.extracts or not reads_lines(llm) else LineReader(cast(GrammarLLM, llm))
-    if think not in ("auto", "extractive"):
+    if think == "llm" and llm is None:
+        raise InvalidInput("think='llm' needs a language model: pass llm=, or think='extractive'")
+    if think not in ("auto", "extractive", "llm"):
         raise InvalidInput(f"think={think!r}: choose auto, extractive or llm")
-    if think == "auto" and llm is not None and llm.extracts:
-        return LLMReader(llm)
-    if think == "auto" and llm is not None and reads_lines(llm):
-        return TunedModelReader(cast(GrammarLLM, llm), encoder)
-    return WithoutModelReader(encoder)
+    without_model = WithoutModelReader(encoder)
+    if think == "extractive" or llm is None:
+        return without_model
+    if not llm.extracts and finds_updates(llm):
+        return UpdatingReader(ModelUpdateFinder(cast(GrammarLLM, llm)), without_model)
+    return LLMReader(llm) if llm.extracts or think == "llm" else without_model
 
 
-def reads_lines(llm: LLM) -> bool:
-    """Whether a model is tuned to read turns in the line form."""
-    return bool(getattr(llm, "reads_lines", False))
+def finds_updates(llm: LLM) -> bool:
+    """Whether a model is tuned to mark which known facts still hold."""
+    return bool(getattr(llm, "finds_updates", False))
 
 
 def create_llm_consolidator(

@@ -49,7 +49,7 @@ ADAPTER = {
     "general.type": "adapter",
     "adapter.type": "lora",
     "general.base_model.0.name": "Tiny Qwen",
-    "thinkback.task": "read_lines",
+    "thinkback.task": "find_updates",
     "thinkback.data_sha256": hashlib.sha256(bytes(64 + 96)).hexdigest(),
 }
 WEIGHT = "blk.0.attn_q.weight"
@@ -65,7 +65,7 @@ def test_an_adapter_is_found_by_path_and_by_name(tmp_path: Path, base: Path) -> 
     path = write_gguf(tmp_path / "mine.gguf", ADAPTER, PAIR)
     for name in (str(path), "mine", "mine.gguf"):
         adapter = open_adapter(name, base, tmp_path)
-        assert (adapter.path, adapter.name, adapter.task) == (path, "mine", "read_lines")
+        assert (adapter.path, adapter.name, adapter.task) == (path, "mine", "find_updates")
     with pytest.raises(ModelUnavailable, match="no adapter 'other'"):
         open_adapter("other", base, tmp_path)
 
@@ -123,7 +123,7 @@ def test_a_spec_names_a_model_and_its_adapter(tmp_path: Path, base: Path) -> Non
     thinker = write_gguf(tmp_path / "thinker.gguf", ADAPTER, PAIR)
     llm = create_llm(f"local:{base}+{thinker}")
     assert llm.name == "local:base"  # it answers without the adapter
-    assert getattr(llm, "reads_lines", False)
+    assert getattr(llm, "finds_updates", False)
     with pytest.raises(ModelUnavailable, match="no adapter"):
         create_llm(f"local:{base}+missing")
 
@@ -140,4 +140,9 @@ def test_the_thinker_is_used_if_it_and_its_model_are_installed(
     monkeypatch.setattr(adapters, "THINKER_BASE", str(base))
     llm = create_local_thinker()
     assert llm is not None
-    assert llm.reads_lines
+    assert llm.finds_updates
+    old = write_gguf(tmp_path / "old.gguf", {**ADAPTER, "thinkback.task": "read_lines"}, PAIR)
+    monkeypatch.setattr(adapters, "installed_thinker", lambda: old)
+    assert create_local_thinker() is None  # of an older version of thinkback
+    with pytest.raises(ModelUnavailable, match="upgrade"):
+        open_adapter(str(old), base)

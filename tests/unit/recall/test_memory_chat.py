@@ -170,3 +170,64 @@ def test_every_topic_has_its_patterns_and_every_sentence_both_languages() -> Non
     for name in ("not_told", "noted", "okay", "here", "told", "forgotten", "not_found", "off_record",
                  "corrected", "wish", "needs_model"):  # fmt: skip
         assert say(name, "hello", "x") != say(name, "你好", "x")
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("my son luca is allergic to hazelnuts", "can luca eat hazelnut spread?", "hazelnuts"),
+        (
+            "my husband Marek is lactose intolerant",
+            "is it ok to cook a creamy soup with milk for marek?",
+            "actose",
+        ),
+        ("我对虾过敏", "我能吃虾饺吗？", "虾"),
+    ],
+)
+def test_what_somebody_must_not_eat_answers_whether_they_can(
+    memory: Memory, told: str, question: str, answer: str
+) -> None:
+    memory.chat(told)
+    text = memory.chat(question).text
+    assert answer in text
+    assert text.endswith("]")
+
+
+def test_what_somebody_else_must_not_eat_is_no_answer_about_the_user(memory: Memory) -> None:
+    memory.chat("my son luca is allergic to hazelnuts")
+    assert memory.chat("can i eat hazelnuts?").text in NOT_TOLD
+
+
+def test_what_is_over_is_found_by_the_words_of_the_answer(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("my girlfriend is called Noor")
+    for text in ("the weather is awful", "i bought new shoes", "work was long today"):
+        clock.advance(3600)
+        memory.chat(text)
+    clock.advance(3600)
+    memory.chat("noor broke up with me last night")
+    assert "broke up" in memory.chat("do i have a girlfriend?").text
+
+
+def test_a_pronoun_means_who_was_named_just_before(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("my cousin is called Milena")
+    clock.advance(60)
+    memory.chat("she works as a pharmacist")
+    assert "pharmacist" in memory.chat("what does milena do?").text
+    assert memory.chat("what does my uncle do?").text in NOT_TOLD
+
+
+def test_a_triple_is_answered_in_the_language_of_the_question(memory: Memory) -> None:
+    memory.chat("I live in Porto.")
+    assert memory.chat("我住在哪里？").text.startswith("你住在Porto")
+
+
+def test_times_of_raw_messages_are_dated(memory: Memory, clock: FakeClock) -> None:
+    memory.remember("the plumber comes tomorrow", "")
+    text = memory.chat("when does the plumber come?").text
+    assert f"{clock.now + timedelta(days=1):%Y-%m-%d}" in text
+
+
+def test_a_name_beside_somebody_else_is_not_theirs(memory: Memory) -> None:
+    memory.chat("I sing with my neighbour Olga and a pianist we met at the market")
+    assert memory.chat("what's the pianist's name?").text in NOT_TOLD
+    assert "Olga" in memory.chat("what's my neighbour's name?").text

@@ -33,3 +33,19 @@ def test_id_that_is_no_number_is_damage() -> None:
     assert ids_to_json([2, 1]) == "[1, 2]"
     with pytest.raises(CorruptStore, match="an id is damaged"):
         ids_to_json(["secret words", 1])  # type: ignore[list-item]
+
+
+def test_journal_without_the_later_action_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memory(path, embedder="hashing", background=False) as memory:
+        memory.remember("I live in Lyon.")
+        memory.post_think()
+        action = memory.journal()[0]
+        memory.forget(action.after[0].ref, "moved")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM touched")
+    with (
+        Memory(path, embedder="hashing", background=False) as memory,
+        pytest.raises(CorruptStore, match="a row of table touched is missing"),
+    ):
+        memory.undo(action.id)

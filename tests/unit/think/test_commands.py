@@ -237,6 +237,25 @@ def test_command_is_carried_out_despite_a_concurrent_change(
     assert [action.action for action in say(memory, "forget my salary")] == ["forget"]
 
 
+def test_repeated_command_keeps_the_rest_of_a_message_once(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(":memory:")
+    say(memory, "My salary is 5000 euros. My sister Lena keeps two parrots in her kitchen.")
+    forget, conflicts = memory.store.forget, iter([True, True])
+
+    def change_meanwhile(*args: Any, **options: Any) -> Any:
+        if next(conflicts, False):
+            raise Conflict("changed meanwhile")
+        return forget(*args, **options)
+
+    monkeypatch.setattr(memory.store, "forget", change_meanwhile)
+    assert [action.action for action in say(memory, "forget my salary")] == ["forget"]
+    kept = sentences(memory)
+    assert any("parrots" in sentence for sentence in kept)
+    assert len(kept) == len(set(kept))
+
+
 def test_forget_and_correct_turns(memory: Memory) -> None:
     say(memory, "I live in Paris.")
     say(memory, "I now live in Oslo.")

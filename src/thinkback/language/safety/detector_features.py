@@ -10,26 +10,27 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations, pairwise
 from zlib import crc32
 
-from thinkback.language.safety.normalise import plain_letters
+from thinkback.language.safety.concept_table import (
+    UNSPACED,
+    UNSPACED_RUN,
+    ConceptTable,
+    fold,
+    unspaced_stems,
+)
+from thinkback.language.safety.windows import MAX_WINDOW_CHARS
 
 BUCKETS = 1 << 17
-MAX_WINDOW_CHARS = 600
 _MAX_CONCEPTS = 40  # of a window
 _STEM_LETTERS = 6
-_MAX_WORD_LETTERS = 24
 _MAX_JOINED_LETTERS = 240  # of a sentence without spaces
-_MIN_JOINED_LETTERS = 12
 _LETTER = "[a-z\u0370-\u052f]"  # of words between spaces: Latin, Greek, Cyrillic
-_UNSPACED = "\u0600-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # words are found anywhere
 _TOKEN = re.compile(
-    rf"(?P<word>{_LETTER}+(?:[-']{_LETTER}+)*)(?![\w@])|(?P<han>[{_UNSPACED}]+)"
+    rf"(?P<word>{_LETTER}+(?:[-']{_LETTER}+)*)(?![\w@])|(?P<han>[{UNSPACED}]+)"
     r"|(?P<value>[a-z0-9](?:[!-~]{0,200}[a-z0-9=!?*])?)|(?P<mark>[^\w\s])",
     re.I,
 )
@@ -61,24 +62,7 @@ _FORMS = (
 )
 
 
-_HAN_RUN = re.compile(f"[{_UNSPACED}]+")
-_FOLDED_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
-
-
-def fold(text: str) -> str:
-    """Lower case without accents."""
-    text = text.lower()
-    if text.isascii():
-        return text
-    return unicodedata.normalize(
-        "NFC",
-        "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f"),
-    ).translate(_FOLDED_LETTERS)
-
-
-_Table = dict[str, tuple[str, ...]]
 _COMMAND_FORM = "form.command"
-_START_LETTERS = 3  # of every prefix
 
 
 def _concept_lists() -> Iterator[tuple[str, str]]:
@@ -93,44 +77,7 @@ def _concept_lists() -> Iterator[tuple[str, str]]:
                 yield f"{table}.{concept}", listed
 
 
-def _read_concepts() -> tuple[_Table, dict[str, list[tuple[str, tuple[str, ...]]]], _Table]:
-    """The concepts by word, the prefixes by their first letters, and the concepts by Chinese word."""
-    words: dict[str, list[str]] = {}
-    prefixes: dict[str, list[str]] = {}
-    han: dict[str, list[str]] = {}
-    for concept, listed in _concept_lists():
-        for word in dict.fromkeys(fold(plain_letters(listed)).split()):
-            is_unspaced = _HAN_RUN.search(word) is not None
-            target = prefixes if word.endswith("*") else han if is_unspaced else words
-            names = target.setdefault(word.rstrip("*"), [])
-            if concept not in names:
-                names.append(concept)
-    starts: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for prefix, names in prefixes.items():
-        starts.setdefault(prefix[:_START_LETTERS], []).append((prefix, tuple(names)))
-    return (
-        {word: tuple(names) for word, names in words.items()},
-        starts,
-        {word: tuple(names) for word, names in han.items()},
-    )
-
-
-_WORDS, _PREFIXES_BY_START, _HAN_WORDS = _read_concepts()
-_HAN_LENGTHS: dict[str, list[int]] = {}  # by first character, longest first
-for _word in sorted(_HAN_WORDS, key=len, reverse=True):
-    if len(_word) not in _HAN_LENGTHS.setdefault(_word[0], []):
-        _HAN_LENGTHS[_word[0]].append(len(_word))
-
-
-def word_concepts(word: str) -> tuple[str, ...]:
-    """The concepts of a folded word in Latin letters; of its parts, if it is several words in one."""
-    found = _WORDS.get(word, ())
-    for prefix, names in _PREFIXES_BY_START.get(word[:_START_LETTERS], ()):
-        if word.startswith(prefix):
-            found = (*found, *(name for name in names if name not in found))
-    if not found and len(word) > _MIN_JOINED_LETTERS:
-        return _inner_concepts(word[:_MAX_JOINED_LETTERS])
-    return found
+_CONCEPTS = ConceptTable(_concept_lists())
 
 
 _GATE_WORDS = re.compile(r"[a-z\u0370-\u052f][a-z\u0370-\u052f'-]*")
@@ -165,10 +112,11 @@ def gate(window: str) -> bool:
     folded = fold(window)
     found: set[str] = set()
     for word in set(_GATE_WORDS.findall(folded)):
-        found.update(word_concepts(word))
+        found.update(_CONCEPTS.of_word(word))
     if not window.isascii():
-        for run in _HAN_RUN.findall(folded):
-            found.update(item for item, is_stem in _han_items(run) if not is_stem)
+        for run in UNSPACED_RUN.findall(folded):
+            for _, _, names in _CONCEPTS.of_unspaced(run):
+                found.update(names)
     if any(map(_is_label, found)) and _GATE_VALUE.search(window):
         return True
     signs = sum(map(_is_order_sign, found))
@@ -284,7 +232,7 @@ _HAN_COMMAND = re.compile(
 
 def _command_words(folded: str) -> list[str]:
     """The verbs that stand at the start of a clause in the form of a command."""
-    found = [word for word in _CLAUSE_START.findall(folded) if _COMMAND_FORM in _WORDS.get(word, ())]
+    found = [word for word in _CLAUSE_START.findall(folded) if _COMMAND_FORM in _CONCEPTS.words.get(word, ())]
     if not folded.isascii():
         found += _HAN_COMMAND.findall(folded)
     return found
@@ -322,47 +270,17 @@ def _word_items(word: str, written: str, *, starts: bool) -> Iterator[tuple[str,
 
 
 def _concept_items(word: str) -> Iterator[tuple[str, bool]]:
-    return ((name, False) for name in word_concepts(word) if name != _COMMAND_FORM)
-
-
-def _inner_concepts(word: str) -> tuple[str, ...]:
-    """The concepts of words that are written together."""
-    found: list[str] = []
-    at = 0
-    while at < len(word) - _START_LETTERS:
-        rest = word[at:]
-        prefixes = _PREFIXES_BY_START.get(rest[:_START_LETTERS], ())
-        known = [(len(prefix), names) for prefix, names in prefixes if rest.startswith(prefix)]
-        known += [
-            (n, _WORDS[rest[:n]])
-            for n in range(4, min(len(rest), _MAX_WORD_LETTERS) + 1)
-            if rest[:n] in _WORDS
-        ]
-        length, names = max(known, default=(0, ()))
-        if length > _START_LETTERS:
-            found += names
-        at += length if length > _START_LETTERS else 1
-    return tuple(found)
+    return ((name, False) for name in _CONCEPTS.of_word(word) if name != _COMMAND_FORM)
 
 
 def _han_items(run: str) -> Iterator[tuple[str, bool]]:
-    for one, other in pairwise(run):
-        yield one + other, True
-    if len(run) == 1:
-        yield run, True
-    at = 0
-    while at < len(run):
-        for length in _HAN_LENGTHS.get(run[at], ()):
-            names = _HAN_WORDS.get(run[at : at + length])
-            if names:
-                for name in names:
-                    yield name, False
-                at += length - 1
-                break
-        at += 1
+    for stem in unspaced_stems(run):
+        yield stem, True
+    for _, _, names in _CONCEPTS.of_unspaced(run):
+        for name in names:
+            yield name, False
 
 
-@lru_cache(maxsize=1 << 16)
 def bucket(name: str) -> int:
-    """The bucket of a feature."""
+    """The bucket of a feature. Not cached: names contain words of texts, which may be erased."""
     return crc32(name.encode("utf-8", "replace")) % BUCKETS

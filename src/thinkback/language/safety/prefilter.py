@@ -13,7 +13,7 @@ from typing import NamedTuple
 from thinkback.language.safety.ciphers import CIPHER_SIGN, may_be_cipher
 from thinkback.language.safety.injection_lexicon import words_with_codes
 from thinkback.language.safety.normalise import has_disguised_characters
-from thinkback.language.safety.secret_patterns import mnemonic_prefixes
+from thinkback.language.safety.secret_formats import mnemonic_prefixes
 
 _LOWER_CASE = {code: code + 32 for code in range(65, 91)}
 _LETTERS_TABLE = bytes(

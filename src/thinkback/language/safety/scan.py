@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from thinkback.language.safety.contact_details import is_contact_statement
-from thinkback.language.safety.detector import SafetyModel, score_windows
+from thinkback.language.safety.detector import SafetyModel, find_access_values, score_windows
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
 from thinkback.language.safety.normalise import (
     NormalisedText,
@@ -24,12 +24,9 @@ from thinkback.language.safety.normalise import (
 )
 from thinkback.language.safety.prefilter import Suspicion, prefilter_text
 from thinkback.language.safety.secret_detection import detect_secrets, find_values
-from thinkback.language.safety.secret_patterns import (
-    ORDINARY_VALUE,
-    SECRET,
-    SECRET_KINDS,
-    find_key_blocks,
-)
+from thinkback.language.safety.secret_formats import blank_placeholders, find_key_blocks
+from thinkback.language.safety.secret_kinds import SECRET, SECRET_KINDS
+from thinkback.language.safety.secret_labels import ORDINARY_VALUE
 from thinkback.language.text_cache import cache_by_digest
 
 FULLY_READ_CHARS = 8192  # a text up to this length is read in full
@@ -38,6 +35,7 @@ OVERLAP_CHARS = 128  # with the chunk before
 _FULL_CHUNKS = 1  # of a longer text that are read in full in any case
 _FULL_SHARE = 128  # and one of so many
 _DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
+_MAX_KNOWN_SECRETS = 12  # of a reading; in one with more, everything with digits is redacted
 _MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
 
 _MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
@@ -125,7 +123,8 @@ def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
 
     With `runs`, the detector reads runs of sentences too.
     """
-    normalised = normalise_text(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)), REDACTION_MARK)
+    shown = blank_placeholders(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)))
+    normalised = normalise_text(shown, REDACTION_MARK)
     parts = [_scan_reading(normalised, suspicion, runs)]
     if suspicion.disguised and not is_contact_statement(text):
         suspicion = Suspicion(True, True)
@@ -166,6 +165,11 @@ def _scan_reading(
             target.append(reading.original_span(start, end, INSTRUCTION))
         if window.score.secret >= limits.secret and not any(a < end and start < b for a, b, _ in known):
             known += find_values(reading.text, start, end)
+    if not added_score:  # the text as it stands
+        found = [(start, end) for start, end, _ in known]
+        is_dense = len(found) > _MAX_KNOWN_SECRETS
+        more = _rough_values(reading.text) if is_dense else find_access_values(reading.text, found)
+        known += [(start, end, SECRET) for start, end in more]
     secrets = [reading.original_span(*each) for each in known]
     return Findings(merge_spans(instructions), merge_spans(secrets), merge_spans(suspicious))
 

@@ -14,13 +14,21 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from thinkback.language.safety.normalise import MARK_PLACEHOLDER
-from thinkback.language.safety.secret_patterns import (
+from thinkback.language.safety.secret_formats import find_unlabelled_secrets, has_other_label
+from thinkback.language.safety.secret_kinds import (
     ACCOUNT,
-    ADJACENT,
     API_KEY,
     CARD,
-    ENTER_VERB_BEFORE,
     IDENTITY,
+    PASSWORD,
+    PIN,
+    SECRET,
+    SSN,
+    SecretMatch,
+)
+from thinkback.language.safety.secret_labels import (
+    ADJACENT,
+    ENTER_VERB_BEFORE,
     INTRODUCED_BEFORE,
     LABEL,
     LABEL_LINK,
@@ -30,17 +38,10 @@ from thinkback.language.safety.secret_patterns import (
     ORDINARY_WORDS,
     OTHER_LABEL,
     OTHER_NUMBER_BEFORE,
-    PASSWORD,
     PHRASE,
-    PIN,
-    SECRET,
     SENTENCE_BREAK,
     SPELLED_DIGITS,
-    SSN,
     UNIT_AFTER,
-    SecretMatch,
-    find_unlabelled_secrets,
-    has_other_label,
 )
 
 _SECRET_THRESHOLD = 4

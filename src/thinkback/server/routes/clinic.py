@@ -241,7 +241,7 @@ def _consult(memory: Memory, body: ConsultRequest) -> dict[str, Any]:
 def _answer(memory: Memory, message: str, messages: list[Message], recollection: Recollection) -> str:
     """An answer that is not stored, by the model or, without one, from the recollection."""
     if memory.llm is None:
-        return reply_from_memory(message, recollection)
+        return reply_from_memory(message, recollection, look_up=memory.recall)
     return memory.llm.complete(messages, max_tokens=MAX_ANSWER_TOKENS).text.strip()
 
 

@@ -62,7 +62,8 @@ class IndexMixin(RelationalBase):
             self._require_embedder()
             last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
             last_thought = max((entry.id for entry in entries if entry.kind == "thought"), default=0)
-            (version,) = self._db.run("entries.advance", (space_id, last_turn, last_thought)).fetchone()
+            advanced = self._db.run("entries.advance", (space_id, last_turn, last_thought)).fetchone()
+            (version,) = rows.require_row("spaces", advanced)
             for entry in entries:
                 write_entry(self._db, space_id, entry, version)
 
@@ -102,7 +103,8 @@ class IndexMixin(RelationalBase):
     ) -> bool:
         with self._db.write():
             space_id = self._require_space(space)
-            id_, epoch, version, _ = self._db.run("space.lock", self._space_key(space)).fetchone()
+            locked = self._db.run("space.lock", self._space_key(space)).fetchone()
+            id_, epoch, version, _ = rows.require_row("spaces", locked)
             if VersionStamp(global_epoch(id_, epoch), version) != expected:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")

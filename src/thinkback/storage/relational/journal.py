@@ -29,7 +29,7 @@ class JournalWriter:
         self.space_id = space_id
         begun = db.run("space.begin_change", (space_id,))
         found = {alias: self._find_entity(alias) for alias in set(map(normalise_name, subjects))}
-        counters = begun.fetchone()
+        counters = rows.require_row("spaces", begun.fetchone())
         self.version, self._last_thought, self._last_action, self._last_entity, self._indexed = counters
         self._index_up_to_date = self._indexed == self._last_thought
         self._entities: dict[str, int] = {
@@ -115,7 +115,8 @@ class JournalWriter:
         """Check that all thoughts are as the action left them. Otherwise it cannot be undone."""
         for thought in action.changed:
             if self.thought(thought.id) != thought:
-                later = self._db.run("touched.standing", (self.space_id, thought.id, action.id)).fetchone()[0]
+                standing = self._db.run("touched.standing", (self.space_id, thought.id, action.id)).fetchone()
+                (later,) = rows.require_row("touched", standing)
                 raise errors.Conflict(
                     f"{thought.ref} has changed since {action.ref}: undo {Ref('action', later)} first"
                 )

@@ -77,6 +77,13 @@ def in_order(table: str, values: list[_Identified], after: int = 0) -> list[_Ide
     return values
 
 
+def require_row(table: str, row: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    """The row of a statement that finds one in every undamaged file."""
+    if row is None:
+        raise CorruptStore(f"a row of table {table} is missing. {DAMAGED_ADVICE}")
+    return row
+
+
 def _require_texts(*values: object) -> None:
     for value in values:
         if type(value) is not str:

@@ -65,7 +65,8 @@ class TurnsMixin(RelationalBase):
         return [self._find_by_key(space, item) or self._insert(space, item, now) for item in new_turns]
 
     def _insert(self, space: str, item: NewTurn, now: datetime) -> Turn:
-        space_id, id_ = self._db.run("space.next_turn", self._space_key(space)).fetchone()
+        counted = self._db.run("space.next_turn", self._space_key(space)).fetchone()
+        space_id, id_ = rows.require_row("spaces", counted)
         turn = Turn(id=id_, recorded_at=now, **{name: getattr(item, name) for name in _NEW_TURN_FIELDS})
         self._db.run("turns.insert", rows.turn_to_row(space_id, turn))
         return turn

@@ -207,6 +207,14 @@ def safety(
         list[str] | None,
         typer.Option("--talk", metavar="LIVES", help="Lives whose messages are harmless; may be repeated."),
     ] = None,
+    values: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--values",
+            metavar="FOLDER",
+            help="Texts with secret and harmless values, from which only the scores of values are learned.",
+        ),
+    ] = None,
     dev: DevelopmentOption = "dev",
     data: options.DataOption = None,
     out: ModelOption = None,
@@ -219,21 +227,24 @@ def safety(
     \b
     Examples:
       thinkback-lab train safety scenarios/safety/*.jsonl --talk train --json
-      thinkback-lab train safety scenarios/safety/*.jsonl --talk train --talk scenarios/lives/train.jsonl \\
-          --talk scenarios/lives/train2.jsonl --out src/thinkback/language/models/safety.npz
+      thinkback-lab train safety scenarios/safety/*.jsonl --values scenarios/safety/values --talk train \\
+          --talk scenarios/lives/train.jsonl --talk scenarios/lives/train2.jsonl \\
+          --out src/thinkback/language/models/safety.npz
     """
     with options.exit_on_error():
         _check_model_path(out)
         cases = {path.stem: read_safety_cases([path]) for path in sorted(files)}
+        more = sorted(path for folder in values or () for path in folder.glob("*.jsonl"))
+        value_cases = {path.stem: read_safety_cases([path]) for path in more}
         messages, development = (
             list(harmless_texts(read_lives(names, data)))
             for names in (["train"] if talk is None else talk, [dev])
         )
         sentences = list(user_sentences(read_lives([dev], data)))
         with progress("texts") as report:
-            trained = train_safety_model(cases, messages, development, sentences, report)
+            trained = train_safety_model(cases, value_cases, messages, development, sentences, report)
         _save_model(trained.model, out)
-    settings = {"files": sorted(cases), "talk": talk or ["train"], "dev": dev}
+    settings = {"files": sorted(cases), "values": sorted(value_cases), "talk": talk or ["train"], "dev": dev}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
         options.print_json(summary)
@@ -247,7 +258,7 @@ def _safety_table(figures: Mapping[str, Any]) -> Table:
     grid = Table(box=None, pad_edge=False)
     for title in ("kind", "found", "by language", "false", "false in talk"):
         grid.add_column(title, justify="left" if title in ("kind", "by language") else "right")
-    for kind in ("order", "secret"):
+    for kind in ("order", "secret", "value"):
         row = figures[kind]
         by_language = "  ".join(
             f"{lang} {share:.2f}" for lang, share in row["found_by_language"].items() if share

@@ -11,10 +11,10 @@ import typer
 
 from thinkback_lab.commands import options
 from thinkback_lab.errors import LabError, import_extra
-from thinkback_lab.evaluations.reading import read_json_rows, read_turns, score_thresholds
+from thinkback_lab.evaluations.updates import read_json_rows, read_marked_facts, score_updates
 from thinkback_lab.progress import progress
 
-THRESHOLDS = (-0.1, -0.14, -0.18, -0.24, -0.3, -0.4)
+THRESHOLDS = (-0.1, -0.2, -0.3, -0.4, -0.53, -0.7)
 _BaseOption = Annotated[
     Path, typer.Option("--base", metavar="MODEL", help="GGUF file, or a folder of transformers.")
 ]
@@ -33,30 +33,31 @@ def examples(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the examples there (.jsonl).")],
     data: options.DataOption = None,
     variants: Annotated[
-        int, typer.Option("--variants", min=0, help="Variants of each life: other names, numbers, years.")
-    ] = 3,
+        int,
+        typer.Option("--variants", min=0, help="Variants of turns with an update: other names, numbers."),
+    ] = 2,
     exact: Annotated[
         bool, typer.Option("--exact", help="Show what search finds and nothing else (for evaluation).")
     ] = False,
     embedder: options.EmbedderOption = "minilm",
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the variants and gaps.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the variants.")] = 0,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Make training examples for the thinker: prompts in the line form, with the gold replies.
+    """Make training examples for the thinker: prompts with known facts, and gold marks as replies.
 
     \b
     Examples:
       thinkback-lab train examples train scenarios/lives/train.jsonl --out train.jsonl
       thinkback-lab train examples dev --variants 0 --exact --out dev.jsonl
     """
-    from thinkback_lab.training.reading_examples import make_examples, write_examples
     from thinkback_lab.training.sentence_classifier import read_lives
+    from thinkback_lab.training.update_examples import make_examples, write_examples
 
     with options.exit_on_error(), progress("lives") as report:
         made = make_examples(
             read_lives(lives, data),
             variants=variants,
-            noise=not exact,
+            show_targets=not exact,
             seed=seed,
             embedder=embedder,
             on_progress=report,
@@ -144,7 +145,6 @@ def generate(
     adapter: Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="Folder of the adapter.")],
     base: _BaseOption,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the replies there (.jsonl).")],
-    second: Annotated[bool, typer.Option("--second", help="Read in the second wording.")] = False,
     tokenizer: _TokenizerOption = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Prompts of a batch.")] = 128,
     dtype: _DtypeOption = "bfloat16",
@@ -164,7 +164,7 @@ def generate(
         device = "cuda" if torch.cuda.is_available() else "cpu"
         model = training_code.load_adapter(training_code.load_base(base, dtype).to(device), adapter)
         words = training_code.load_tokenizer(tokenizer or base)
-        prompts = [each.prompts[int(second)] for each in training_code.read_text_examples(examples_file)]
+        prompts = [each.prompt for each in training_code.read_text_examples(examples_file)]
         with progress("replies") as report:
             replies = training_code.generate(model, words, prompts, batch_size=batch_size, on_batch=report)
         tokens = training_code.token_log_probabilities(model, words, prompts, replies, 16384)
@@ -180,21 +180,16 @@ def generate(
 def score(
     examples_file: Annotated[Path, typer.Argument(metavar="EXAMPLES", help="Examples with gold replies.")],
     replies: Annotated[Path, typer.Argument(metavar="REPLIES", help="Replies (train generate).")],
-    second: Annotated[
-        Path | None, typer.Option("--second", metavar="REPLIES", help="Count only what these state too.")
-    ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Score the replies of a tuned model by the gold of the examples, at several thresholds of confidence.
+    """Score the marks of a tuned model by the gold of the examples, at several thresholds of probability.
 
     \b
     Examples:
       thinkback-lab train score dev.jsonl replies.jsonl
-      thinkback-lab train score dev.jsonl replies.jsonl --second replies_second.jsonl
     """
     with options.exit_on_error():
-        turns = read_turns(examples_file, replies, second)
-        figures = score_thresholds(turns, THRESHOLDS)
+        figures = score_updates(read_marked_facts(examples_file, replies), THRESHOLDS)
     _print_summary(figures, as_json)
 
 
@@ -206,7 +201,7 @@ def export(
         float | None, typer.Option("--max-mb", help="Largest size; the weakest directions are left out.")
     ] = None,
     task: Annotated[
-        str, typer.Option("--task", help="read_lines: used for thinking only. Empty: for everything.")
+        str, typer.Option("--task", help="find_updates: used for thinking only. Empty: for everything.")
     ] = "",
     as_json: options.JsonOption = False,
 ) -> None:
@@ -214,7 +209,7 @@ def export(
 
     \b
     Examples:
-      thinkback-lab train export adapter --base base.gguf --task read_lines --max-mb 25 --out thinker.gguf
+      thinkback-lab train export adapter --base base.gguf --task find_updates --max-mb 25 --out thinker.gguf
     """
     with options.exit_on_error():
         _require_extra()

@@ -158,8 +158,8 @@ def has_accepted(text: str, groups: Iterable[Sequence[str]]) -> bool:
 
 
 def _without_dates(text: str) -> str:
-    """The text without the dates that memory adds to relative times: "on saturday (2026-03-07)"."""
-    return re.sub(r"[（(][^()（）]*\d{4}-\d{2}[^()（）]*[)）]", "", text)
+    """The text without the dates that memory adds: "on saturday (2026-03-07)", "last year (2025)"."""
+    return re.sub(r"[（(](?:[^()（）]*\d{4}-\d{2}[^()（）]*|\d{4})[)）]", "", text)
 
 
 def read_chats(paths: Iterable[Path]) -> list[Chat]:

@@ -20,9 +20,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from thinkback import Memory
-from thinkback.language.safety.detector import find_windows
 from thinkback.language.safety.quarantine import QUOTATION_MARK, REDACTION_MARK, withheld_reason
 from thinkback.language.safety.scan import scan_text
+from thinkback.language.safety.windows import find_windows
 from thinkback_lab.datasets.safety import SafetyCase, SafetyKind
 from thinkback_lab.harness import Harness, ManualClock, Setup
 from thinkback_lab.progress import ProgressCallback, no_progress

@@ -1,7 +1,8 @@
 """thinkback as a memory system: every item is remembered with post-think, then recalled at the question's
 time.
 
-A thought is scored through its source turns. Each case has its own in-memory database.
+An item is scored through the source turns of all thoughts that its text states. Each case has its own
+in-memory database.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from thinkback import Memory, Preset, Thought
+from thinkback import Memory, Preset
+from thinkback.types import Candidate
 from thinkback_lab.cases import HistoryItem
 from thinkback_lab.harness import IN_MEMORY, ManualClock
 from thinkback_lab.systems.interface import Resources, RetrievedMemory, SystemFactory
@@ -59,9 +61,7 @@ class ThinkbackSystem:
     def recall(self, question: str, k: int, at: datetime) -> list[RetrievedMemory]:
         self._clock.now = at
         return [
-            RetrievedMemory(
-                each.text, self.items_of(_source_turns(each.thought, each.ref.id)), each.score.total
-            )
+            RetrievedMemory(each.text, self.items_of(_source_turns(each)), each.score.total)
             for each in self.memory.recall(question, k=k)
         ]
 
@@ -82,6 +82,6 @@ def dense_system(resources: Resources) -> ThinkbackSystem:
     return ThinkbackSystem(resources, DENSE_PRESET)
 
 
-def _source_turns(thought: Thought | None, ref: int) -> tuple[int, ...]:
-    """Source turns of a thought, or the raw turn itself."""
-    return (ref,) if thought is None else tuple(source.turn for source in thought.sources)
+def _source_turns(item: Candidate) -> list[int]:
+    """The source turns of the thoughts that an item states, or the raw turn itself."""
+    return [source.turn for thought in item.thoughts for source in thought.sources] or [item.ref.id]

@@ -36,7 +36,6 @@ class LoraSettings:
     Attributes:
         epochs: Passes over all examples, unless `max_steps` or `max_seconds` end the training before.
         batch_tokens: Tokens of a batch, padding included.
-        second_share: Share of the examples that are read in the second wording.
         evaluations: How often the held-out loss is computed, besides at the beginning.
         max_seconds: The learning rate falls so that the training ends after this time.
     """
@@ -49,7 +48,6 @@ class LoraSettings:
     batch_tokens: int = 16384
     warmup_steps: int = 30
     max_length: int = 1400
-    second_share: float = 0.3
     evaluations: int = 5
     seed: int = 7
     max_steps: int | None = None
@@ -58,9 +56,9 @@ class LoraSettings:
 
 @dataclass(frozen=True, slots=True)
 class TextExample:
-    """A prompt in one or two wordings, each a (system, user) pair, and the reply that is right for all."""
+    """A prompt (system, user), and the right reply."""
 
-    prompts: tuple[tuple[str, str], ...]
+    prompt: tuple[str, str]
     reply: str
 
 
@@ -81,13 +79,13 @@ class History:
 
 
 def read_text_examples(path: Path) -> list[TextExample]:
-    """Read examples from JSON lines (see `reading_examples`), plain or gzipped."""
+    """Read examples from JSON lines (see `update_examples`), plain or gzipped."""
     import gzip
 
     open_text = gzip.open if path.suffix == ".gz" else open
     with open_text(path, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    return [TextExample(tuple((*row[key],) for key in ("first", "second")), row["reply"]) for row in rows]
+    return [TextExample((*row["prompt"],), row["reply"]) for row in rows]
 
 
 def load_base(path: Path, dtype: str = "bfloat16") -> Any:
@@ -256,16 +254,11 @@ class LoraTrainer:
         if not training:
             raise LabError("there are no examples to train on")
         self._model, self._settings, self._folder = model, settings, folder
-        replies = [each.reply for each in training]
-        wordings = range(len(training[0].prompts))
-        self._training = list(
-            zip(
-                *(tokenize(tokenizer, [each.prompts[n] for each in training], replies) for n in wordings),
-                strict=True,
-            )
+        self._training, tests = (
+            tokenize(tokenizer, [each.prompt for each in examples], [each.reply for each in examples])
+            for examples in (training, held_out)
         )
-        first = tokenize(tokenizer, [each.prompts[0] for each in held_out], [each.reply for each in held_out])
-        self._held_out = make_batches(first, settings.batch_tokens)
+        self._held_out = make_batches(tests, settings.batch_tokens)
         self._weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._copies = [weight.detach().float().clone().requires_grad_() for weight in self._weights]
         self._optimizer = torch.optim.AdamW(self._copies, lr=settings.learning_rate, weight_decay=0.0)
@@ -276,11 +269,9 @@ class LoraTrainer:
     def batches(self, epoch: int) -> list[list[TokenExample]]:
         """The batches of an epoch; always the same for the same seed."""
         chance = random.Random(f"{self._settings.seed} {epoch}")  # noqa: S311
-        limit, share = self._settings.max_length, self._settings.second_share
-        chosen = [each[-1 if chance.random() < share else 0] for each in self._training]
-        return make_batches(
-            [each for each in chosen if len(each.tokens) <= limit], self._settings.batch_tokens, chance
-        )
+        limit = self._settings.max_length
+        chosen = [each for each in self._training if len(each.tokens) <= limit]
+        return make_batches(chosen, self._settings.batch_tokens, chance)
 
     def train(self, progress: TrainProgress = lambda step, steps, loss: None) -> History:
         """Train to the end, from the step of a checkpoint if one was loaded."""

@@ -148,7 +148,7 @@ def export_adapter(
         base: The GGUF file that it will be used with.
         out: The file to write.
         max_bytes: Its largest size.
-        task: What thinkback uses it for, such as `read_lines`; empty if for everything.
+        task: What thinkback uses it for, such as `find_updates`; empty if for everything.
         name: The name in its metadata; by default that of the file.
     """
     header = read_header(base)

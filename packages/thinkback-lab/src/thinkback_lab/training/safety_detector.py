@@ -21,6 +21,7 @@ from thinkback.language.safety.injection import detect_instructions
 from thinkback.language.safety.normalise import disguised_readings, normalise_text
 from thinkback.language.safety.secret_detection import detect_secrets
 from thinkback_lab.progress import ProgressCallback, no_progress
+from thinkback_lab.training.access_values import ValueTrainer, choose_value_threshold, value_figures
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class _Rows:
 
 def train_safety_model(
     files: Mapping[str, Sequence[SafetyCase]],
+    values: Mapping[str, Sequence[SafetyCase]],
     talk: Sequence[str],
     development: Sequence[str],
     sentences: Sequence[str],
@@ -96,7 +98,8 @@ def train_safety_model(
 ) -> TrainedSafety:
     """Fit on all files and on `talk`; choose the thresholds on files left out and on the other texts.
 
-    `development` are harmless texts of all kinds, `sentences` are what users say.
+    From the files of `values`, only the scores of single values are learned. `development` are harmless texts
+    of all kinds, `sentences` are what users say.
     """
     rows = _Rows()
     unseen: dict[str, list[tuple[float, SafetyCase]]] = {kind: [] for kind in _KINDS}
@@ -115,9 +118,10 @@ def train_safety_model(
         weights[kind] = _fit(kind, everything, talk, rows, TALK_WEIGHT)
         talk_scores[kind] = [_score(weights[kind], text, rows) for text in development]
     said = [_score(weights["order"], text, rows) for text in sentences]
-    thresholds = _choose_thresholds(unseen, talk_scores, said)
-    words = np.stack([weights[kind][:-1] for kind in _KINDS], axis=1)
-    bias = np.array([weights[kind][-1] for kind in _KINDS])
+    weights["value"], value_threshold, value_shares = _train_values({**files, **values}, talk, development)
+    thresholds = _choose_thresholds(unseen, talk_scores, said)._replace(value=value_threshold)
+    words = np.stack([weights[name][:-1] for name in SafetyModel.OUTPUTS], axis=1)
+    bias = np.array([weights[name][-1] for name in SafetyModel.OUTPUTS])
     figures = {
         "texts": sum(map(len, files.values())),
         "files": len(files),
@@ -125,8 +129,27 @@ def train_safety_model(
         "thresholds": {name: round(value, 3) for name, value in thresholds._asdict().items()},
         "sentences_quoted": _share(said, thresholds.quoted),
         **{kind: _figures(unseen[kind], talk_scores[kind], kind, thresholds) for kind in _KINDS},
+        "value": value_shares,
     }
     return TrainedSafety(SafetyModel.quantise(words, bias, thresholds), figures)
+
+
+def _train_values(
+    files: Mapping[str, Sequence[SafetyCase]], talk: Sequence[str], development: Sequence[str]
+) -> tuple[Floats, float, dict[str, Any]]:
+    """The weights of single values, their threshold, and what they find in files left out."""
+    trainer = ValueTrainer()
+    unseen: list[tuple[float, SafetyCase]] = []
+    names = sorted(files)
+    for left_out in (names[first::FOLDS] for first in range(min(FOLDS, len(names)))):
+        others = [case for name, cases in files.items() if name not in left_out for case in cases]
+        fitted = trainer.fit(others, talk[::FOLD_TALK], float(FOLD_TALK))
+        tested = (case for name in left_out for case in files[name] if case.kind != "order")
+        unseen += ((trainer.score(fitted, case), case) for case in tested)
+    weights = trainer.fit((case for cases in files.values() for case in cases), talk)
+    said = [trainer.score_text(weights, text) for text in development]
+    threshold = choose_value_threshold([score for score, case in unseen if case.kind == "benign"], said)
+    return weights, threshold, value_figures(unseen, said, threshold)
 
 
 def _fit(
@@ -186,6 +209,7 @@ def _choose_thresholds(
         withheld=max(harmless["order"]) + WITHHELD_MARGIN,
         secret=_limit(harmless["secret"], MAX_REDACTED) + SECRET_MARGIN,
         doubted=positives[int(MAX_DOUBT * len(positives))],
+        value=0.0,  # chosen by itself
     )
 
 

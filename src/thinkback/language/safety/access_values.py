@@ -1,0 +1,378 @@
+"""Values that a sentence hands over as a means of access, without a label: "the shed wants 6614 and a pull".
+
+A candidate is a number, a token of letters and digits, spelled digits, a quotation, or the words after "is"
+in a sentence about passwords. Its features are its shape, the words beside it, and the concepts of
+`access.toml` in its sentence and in those next to it: what is opened, what is done with the value, and
+harmless numbers (prices, dates, room numbers). The weights are those of the trained detector; see `detector`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+from typing import NamedTuple
+
+from thinkback.language.safety.concept_table import UNSPACED, ConceptTable, fold
+from thinkback.language.safety.normalise import MARK_PLACEHOLDER
+from thinkback.language.safety.secret_formats import has_other_label
+from thinkback.language.safety.secret_labels import ORDINARY_VALUE, ORDINARY_WORDS, UNIT_AFTER
+from thinkback.language.safety.windows import find_sentences
+
+_MAX_SENTENCE_CHARS = 400
+_READ_WORDS = 16  # on each side of a candidate
+_NEAR_WORDS = 5
+_MAX_PAIRED = 12  # concepts
+_STEM_LETTERS = 6
+
+_DIGIT_WORD = (
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|null|eins|zwei|drei|vier|f[uü]nf"
+    r"|sechs|sieben|acht|neun|z[eé]ro|un|deux|trois|quatre|cinq|sept|huit|neuf|cero|uno|dos|tres|cuatro|cinco"
+    r"|seis|siete|ocho|nueve)"
+)
+_TENS_WORD = (
+    r"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|ten|eleven|twelve"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+)
+_HAN_DIGIT = "[零〇一二三四五六七八九幺两]"
+_SPELLED = re.compile(
+    rf"(?<![a-z]){_DIGIT_WORD}(?:[\s,-]{{1,2}}(?:then |and )?{_DIGIT_WORD}){{3,11}}(?![a-z-])"
+    rf"|(?<![a-z]){_TENS_WORD}(?:[\s,-]{{1,2}}(?:then |and )?{_TENS_WORD}){{1,5}}(?![a-z-])"
+    rf"|{_HAN_DIGIT}(?:[\s、，,-]?{_HAN_DIGIT}){{3,11}}",
+    re.I,
+)
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.,:/$€£¥%+-])[*#]{0,2}\d(?:(?:[ .–/-]|, )?\d){2,22}"
+    r"(?:[*#]{1,2}|(?![A-Za-z0-9_%]|[.,:/]\d))"
+)
+_RANGE = re.compile(r"\d{1,2}[–-]\d{1,2}")
+_NUMBERED = re.compile(  # things with a number of their own
+    r"(?:\b(?:route|bus|tram|train|flight|room|page|chapter|line|platform|extension|highway|model|version|zimmer"
+    r"|linie|seite|chambre|ligne)|航班|房间|型号)\s?#?\Z",
+    re.I,
+)
+_YEARS = re.compile(r"(?:1[89]|20)\d\d(?:[ ,–-]+(?:1[89]|20)\d\d)+")
+_DIAL = re.compile(
+    r"(?<![A-Za-z0-9_.,:/$€£¥])\d{1,2}(?:\s?[-–—,/;、，]\s?(?:then |and |再|然后)?\d{1,2}){2,5}"
+    r"(?![A-Za-z0-9_.,:/]*\d|\s?[%€$])"
+)
+_LOOSE_DIAL = re.compile(
+    r"(?<![A-Za-z0-9_.,:/$€£¥])\d{1,2}(?:[^\d.。!?！？\n]{1,24}\d{1,2}){1,5}(?![\d.,:/]*\d|\s?[%€$])"
+)
+_MIN_LOOSE_NUMBERS = 2  # without a side to which the dial is turned
+_SIDE = re.compile(
+    r"\b(?:left|right|(?:anti|counter)?clockwise|links|rechts|gauche|droite)\b|[左右]|[顺逆]时针", re.I
+)
+_TOKEN = re.compile(
+    r"(?<![!-~])[!-~]{4,80}(?![!-~])|(?<=[\u3000-\uffef“「])[!-~]{4,80}|[!-~]{4,80}(?=[\u3000-\uffef”」])"
+)
+_QUOTED = re.compile(
+    "(?<![\\w(\\[=])[\"`“「『‘«„]([^\"`”」』’»“\n]{3,60})[\"`”」』’»“]|(?<![\\w(\\[=])'([^'\n]{3,60})'(?!\\w)"
+)
+_TOLD_WORDS = re.compile(
+    r"(?:\b(?:is|was|are|it's|that's|say|says|said|answer|reply|whisper|type|enter|use|with|called|wrote|put"
+    r"|(?:set|changed|switched|reset) to|picked|chose|sag|sagen|ist|lautet|mit|ich|est|c'est|dire|dis|avec"
+    r"|mis|es|(?:word|mot|Wort|phrase)[,:]?)\s+|[:=：→]\s*)"
+    r"(?=((?:[^\W\d_][\w'’-]{1,20})(?:[ ][\w'’-]{1,20}){0,6})(?=[.,;!?)](?!\w)|[\n，。；]|\s*\Z))"
+    r"|(?:[是叫为说答填写念报姓]|输入?|改成|设成|换成|[:：])[\s“「]?(?![到在]?(?:多少|什么|哪|几|怎)|[一二两三四五六七八九十半])([\u4e00-\u9fff]{2,12}|[a-z]{4,20})"
+    r"(?=[，。；！？,.;!?\n”」]|\s*\Z)",
+    re.I,
+)
+_TRAILING = ".,;:!?)]}>\"'`，。；：！？）"
+_LEADING = "\"'`“「‘(<[{"
+_NO_VALUE = re.compile(  # words, names, amounts, times, and tokens of code
+    r"[A-Za-z]+['’-][A-Za-z]+|[A-Za-z]+(?:['’][A-Za-z]+)+|[A-Za-z]+(?:/[A-Za-z]+)+|[A-Z]+s?|[a-z]+|[A-Z][a-z]+|\W+"
+    r"|.*[(){}<>\[\]=].*|(?:[A-Za-z]+[.,;:!?]+)+[A-Za-z]*|[A-Z]?[a-z]+\*+|(?:Mc|Mac|De|La|Le|Van)[A-Z][a-z]+"
+    r"|[A-Z]{0,3}[$€£¥][\d.,]+[a-z]*|[\d.,]+[A-Za-z]{1,3}|[\d.,]+[/-][A-Za-z-]+|(?:19|20)\d\d-\d\d-\d\dT[\d:.+Z-]*"
+    r"|\d\w\d\w|\w+(?:[*/+]\w+){2,}|[A-Za-z]{1,2}\d{1,4}|[A-Za-z-]+(?:\.[A-Za-z-]+)+"
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
+_CAMEL = re.compile(r"[a-z][A-Z]")
+
+
+class Candidate(NamedTuple):
+    """A value `text[start:end]` that may be a means of access."""
+
+    start: int
+    end: int
+    shape: str
+
+
+class _Word(NamedTuple):
+    start: int
+    end: int
+    stem: str
+    concepts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    start: int
+    end: int
+    words: tuple[_Word, ...]
+    concepts: frozenset[str]
+
+
+@cache
+def _concepts() -> ConceptTable:
+    tables = tomllib.loads(files(__package__).joinpath("access.toml").read_text("utf-8"))
+    return ConceptTable(
+        (f"{table}.{name}", words) for table, concepts in tables.items() for name, words in concepts.items()
+    )
+
+
+_WORD = re.compile(rf"[a-z\u0370-\u052f]+(?:[-'][a-z\u0370-\u052f]+)*|[{UNSPACED}]+|\d+|[^\w\s]")
+
+
+def _read_sentence(text: str, start: int, end: int) -> _Sentence:
+    """The words of a sentence; of Chinese, its known words and the single characters between them."""
+    table = _concepts()
+    words: list[_Word] = []
+    folded = fold(text[start:end])
+    if len(folded) != end - start:  # a few letters become two
+        folded = text[start:end].lower()
+    for token in _WORD.finditer(folded):
+        at = start + token.start()
+        if token[0][0] > "\u05ff":
+            done = 0
+            for first, last, names in (*table.of_unspaced(token[0]), (len(token[0]), len(token[0]), ())):
+                words += (_Word(at + n, at + n + 1, token[0][n], ()) for n in range(done, first))
+                if names:
+                    words.append(_Word(at + first, at + last, token[0][first:last], names))
+                done = last
+        elif token[0].isdigit():
+            words.append(_Word(at, at + len(token[0]), "0", ()))
+        else:
+            names = table.of_word(token[0]) or table.of_word(token[0].rpartition("'")[2])  # "l'alarme"
+            words.append(_Word(at, at + len(token[0]), token[0][:_STEM_LETTERS], names))
+    return _Sentence(start, end, tuple(words), frozenset(name for word in words for name in word.concepts))
+
+
+_ACCESS_TABLES = ("object.", "label.", "action.", "telling.keep")
+
+
+def _is_access(concept: str) -> bool:
+    return concept.startswith(_ACCESS_TABLES)
+
+
+def _mentions_access(sentence: _Sentence, candidate: Candidate) -> bool:
+    """Whether other words of the sentence than those of the candidate are about access."""
+    return any(
+        _is_access(name)
+        for word in sentence.words
+        if word.end <= candidate.start or candidate.end <= word.start
+        for name in word.concepts
+    )
+
+
+_MAX_LABEL_DISTANCE = 60  # characters
+_CONNECTIVES = frozenset(
+    (
+        *("until", "from", "before", "after", "since", "with", "because", "that's", "it's", "word", "words"),
+        *("by", "to", "for", "of", "in", "on", "at", "and", "or"),
+    )
+)
+_NUMBER_LABELS = frozenset(("label.code", "label.password"))
+_WORD_LABELS = frozenset(
+    ("label.word", "label.password", "label.code", "label.backup", "object.network", "object.helpdesk")
+)
+
+
+def find_candidates(
+    text: str, known: Sequence[tuple[int, int]] = ()
+) -> Iterator[tuple[Candidate, dict[str, float]]]:
+    """The candidates of a normalised text that overlap no `known` span, each with its features."""
+    if not _MAY_CONTAIN.search(text):
+        return
+    before: _Sentence | None = None
+    spans = [
+        (first, min(first + _MAX_SENTENCE_CHARS, end))
+        for start, end in find_sentences(text)
+        for first in range(start, end, _MAX_SENTENCE_CHARS)
+    ]
+    sentences = [_read_sentence(text, *span) for span in spans]
+    for number, sentence in enumerate(sentences):
+        after = sentences[number + 1] if number + 1 < len(sentences) else None
+        beside = [each for each in (before, after) if each]
+        is_beside_access = any(any(map(_is_access, each.concepts)) for each in beside)
+        around = frozenset().union(*(each.concepts for each in beside))
+        for candidate in _sentence_candidates(text, sentence):
+            is_known = any(start < candidate.end and candidate.start < end for start, end in known)
+            is_about_access = is_beside_access or _mentions_access(sentence, candidate)
+            if not is_known and (is_about_access or candidate.shape in _TELLING_SHAPES):
+                yield candidate, _features(text, candidate, sentence, around)
+        before = sentence
+
+
+_TELLING_SHAPES = ("strong",)  # read in any sentence
+_MAY_CONTAIN = re.compile(
+    rf"\d|[\"'“「『«„:=：]|[a-z][A-Z]|[!#$%^*~_+&][A-Za-z0-9]|{_HAN_DIGIT}{{3}}|{_DIGIT_WORD}\W|{_TENS_WORD}\W|[是叫为说答填写输念报]"
+    r"|\b(?:is|was|are|say|says|use|with|answer|enter|type|ist|lautet|est|sag|es)\s",
+    re.I,
+)
+
+
+def _sentence_candidates(text: str, sentence: _Sentence) -> list[Candidate]:
+    """The candidates of a sentence; none overlaps another."""
+    found: list[Candidate] = []
+    for each in (*_numbers(text, sentence), *_words(text, sentence)):
+        if MARK_PLACEHOLDER not in text[each.start : each.end] and not any(
+            other.start < each.end and each.start < other.end for other in found
+        ):
+            found.append(each)
+    return sorted(found)
+
+
+def _numbers(text: str, sentence: _Sentence) -> Iterator[Candidate]:
+    """Numbers of a dial, spelled digits, tokens with digits or symbols, and plain numbers."""
+    start, end = sentence.start, sentence.end
+    for each in _DIAL.finditer(text, start, end):
+        if not ORDINARY_VALUE.fullmatch(each[0]):
+            yield Candidate(*each.span(), "dial")
+    if "action.turn" in sentence.concepts:
+        for each in _LOOSE_DIAL.finditer(text, start, end):
+            if len(re.findall(r"\d+", each[0])) > _MIN_LOOSE_NUMBERS or _SIDE.search(text, start, end):
+                yield Candidate(*each.span(), "dial")
+    for each in _SPELLED.finditer(text, start, end):
+        if len(set(each[0].lower().split())) > 1 or not each[0].isascii():  # not "fifty fifty"
+            yield Candidate(*each.span(), "spelled")
+    for each in _TOKEN.finditer(text, start, end):
+        value = each[0].lstrip(_LEADING)
+        first = each.end() - len(value)
+        value = value.rstrip(_TRAILING)
+        shape = None if has_other_label(each) else _token_shape(value)
+        if shape:
+            yield Candidate(first, first + len(value), shape)
+    for each in _NUMBER.finditer(text, start, end):
+        if not _is_other_number(text, each, sentence):
+            yield Candidate(*each.span(), _number_shape(each[0]))
+
+
+def _is_other_number(text: str, number: re.Match[str], sentence: _Sentence) -> bool:
+    """Whether a number is an amount, a date, a year, or the number of a bus, a room or an order."""
+    value = number[0]
+    return (
+        has_other_label(number)
+        or any(known.fullmatch(value) for known in (ORDINARY_VALUE, _YEARS, _RANGE))
+        or UNIT_AFTER.match(text, number.end()) is not None
+        or _NUMBERED.search(text, sentence.start, number.start()) is not None
+        or (_ROUND.fullmatch(value) is not None and _NUMBER_LABELS.isdisjoint(sentence.concepts))
+    )
+
+
+def _words(text: str, sentence: _Sentence) -> Iterator[Candidate]:
+    """Quotations, and what is told in a sentence with a word for a password."""
+    for each in _QUOTED.finditer(text, sentence.start, sentence.end):
+        group = 1 if each[1] else 2
+        if each[group].lower() not in ORDINARY_WORDS and not ORDINARY_VALUE.fullmatch(each[group]):
+            yield Candidate(*each.span(group), f"quoted{min(len(each[group].split()), 4)}")
+    if not _WORD_LABELS.isdisjoint(sentence.concepts):
+        labels = [word.start for word in sentence.words if not _WORD_LABELS.isdisjoint(word.concepts)]
+        for each in _TOLD_WORDS.finditer(text, sentence.start, sentence.end):
+            group = 1 if each[1] else 2
+            words = each[group].lower().split()
+            near = any(abs(each.start(group) - label) <= _MAX_LABEL_DISTANCE for label in labels)
+            is_ordinary = words[0] in ORDINARY_WORDS or not _CONNECTIVES.isdisjoint((words[0], words[-1]))
+            if near and not is_ordinary and len(set(words)) == len(words):
+                yield Candidate(*each.span(group), f"words{min(len(words), 4)}")
+
+
+_SHAPES_BY_DIGITS = ((3, "d3"), (4, "d4"), (5, "d5"), (6, "d6"), (8, "d8"), (12, "d12"), (99, "d13"))
+
+
+def _number_shape(value: str) -> str:
+    digits = [c for c in value if c.isdigit()]
+    if re.fullmatch(r"(?:19|20)\d\d", value):
+        return "year"
+    shape = next(name for limit, name in _SHAPES_BY_DIGITS if len(digits) <= limit)
+    groups = re.split(r"\D+", value.strip("*#"))
+    if len(groups) > 1:
+        return f"single{shape}" if all(len(group) == 1 for group in groups) else f"groups{shape}"
+    return shape
+
+
+def _token_shape(value: str) -> str | None:
+    """The shape of a token of letters with digits or symbols; None for a number or an ordinary word."""
+    if len(value) < 4 or any(known.fullmatch(value) for known in (_NO_VALUE, _UUID, ORDINARY_VALUE)):
+        return None
+    has_digit = any(c.isdigit() for c in value)
+    if not any(c.isalpha() for c in value):
+        return None
+    symbols = re.search(r"[!#$%^&*~_+@|?]", value[:-1]) is not None
+    if has_digit:
+        return "long" if len(value) >= 16 else "strong" if symbols else "mixed"
+    return "symbols" if symbols else "camel" if _CAMEL.search(value) else "hyphens" if "-" in value else None
+
+
+def _features(
+    text: str, candidate: Candidate, sentence: _Sentence, around: frozenset[str]
+) -> dict[str, float]:
+    """The named features of a candidate."""
+    starts = [word.start for word in sentence.words]
+    first, last = bisect_left(starts, candidate.start), bisect_left(starts, candidate.end)
+    left = sentence.words[max(0, first - _READ_WORDS) : first]
+    right = sentence.words[last : last + _READ_WORDS]
+    shape = candidate.shape
+    family = _family(shape)
+    here = sorted({name for word in (*left, *right) for name in word.concepts})
+    found: dict[str, float] = {f"V s {shape}": 1.0, f"V f {family}": 0.7}
+    if _ROUND.fullmatch(text[candidate.start : candidate.end]):
+        found["V round"] = 1.0
+    for name in here:
+        found[f"V c {name}"] = 0.6
+        found[f"V fc {family} {name}"] = 0.6
+    for one, other in combinations(here[:_MAX_PAIRED], 2):
+        found[f"V p {one} {other}"] = 0.3
+    for side, words in (("l", left[-_NEAR_WORDS:]), ("r", right[:_NEAR_WORDS])):
+        for name in {name for word in words for name in word.concepts}:
+            found[f"V {side} {name}"] = 0.7
+    for word in (*left, *right):
+        found[f"V w {word.stem}"] = 0.3
+    found.update(_neighbour_features(left, right))
+    for name in around:
+        found[f"V a {name}"] = 0.3
+    near = {name for word in (*left[-_NEAR_WORDS:], *right[:_NEAR_WORDS]) for name in word.concepts}
+    for scope, names in (("sentence", here), ("near", near), ("around", around)):
+        present = "".join(str(int(any(name.startswith(each) for name in names))) for each in _SUMMARY)
+        found[f"V all {scope} {family} {present}"] = 0.8
+    for table in ("object.", "action.", "label.", "other."):
+        if not any(name.startswith(table) for name in here):
+            found[f"V no {table}"] = 0.7
+            found[f"V fno {family} {table}"] = 0.5
+    return found
+
+
+def _neighbour_features(left: Sequence[_Word], right: Sequence[_Word]) -> Iterator[tuple[str, float]]:
+    """The words directly before and after a candidate."""
+    edge = _Word(0, 0, "^", ())
+    one, two, three = (*reversed(left[-3:]), edge, edge, edge)[:3]
+    next_one, next_two = (*right[:2], edge, edge)[:2]
+    for name, value in (
+        ("w-1", one.stem),
+        ("w-2", two.stem),
+        ("w-3", three.stem),
+        ("w-1-2", f"{two.stem} {one.stem}"),
+        ("w+1", next_one.stem),
+        ("w+2", next_two.stem),
+        ("w+1+2", f"{next_one.stem} {next_two.stem}"),
+    ):
+        yield f"V {name} {value}", 0.6
+    for where, beside in (("c-1", one), ("c-2", two), ("c+1", next_one)):
+        for name in beside.concepts:
+            yield f"V {where} {name}", 0.7
+
+
+_ROUND = re.compile(r"[1-9]\d*00|[1-9]\d{0,2}(?: \d00| 000)+")
+_SUMMARY = ("object.", "action.", "label.", "other.", "telling.keep")
+
+
+def _family(shape: str) -> str:
+    if shape == "year" or shape.startswith(("d", "groups", "single")):
+        return shape if shape in ("dial", "year") else "number"
+    return re.sub(r"\d", "", shape)

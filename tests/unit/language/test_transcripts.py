@@ -1,0 +1,81 @@
+"""Messages of a transcript name their speaker; questions about a speaker find what that speaker said."""
+
+from __future__ import annotations
+
+import pytest
+
+from thinkback import Memory
+from thinkback.language.transcripts import possible_speakers, remove_names, speaker_terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Priya: I ran today!", ["speaker:", "speaker:priya"]),
+        ("Mary Ann: hello", ["speaker:", "speaker:mary ann", "speaker:mary"]),
+        ("王芳：我今天跑了十公里", ["speaker:", "speaker:王芳"]),
+        ("I ran at 10:30 today", []),
+        ("see https://example.com", []),
+        ("remember this list of things to buy for the party: milk", []),
+        ("", []),
+    ],
+)
+def test_speaker_terms(text: str, terms: list[str]) -> None:
+    assert speaker_terms(text) == terms
+
+
+def test_names_are_removed_with_their_possessive() -> None:
+    assert remove_names("What is Priya's dog called?", ["Priya"]) == "What is dog called?"
+    assert remove_names("Who is Priya?", ["Priya"]) == "Who is ?"
+    assert remove_names("Priya?", ["Priya"]) == "Priya?"  # nothing would be left
+    assert remove_names("What does Priyanka like?", ["Priya"]) == "What does Priyanka like?"
+
+
+def test_possible_speakers_are_words_of_the_query() -> None:
+    assert possible_speakers("Where did Priya's bike go?")["speaker:priya"] == "Priya"
+    assert possible_speakers("王芳跑了多少公里？")["speaker:王芳"] == "王芳"
+    assert remove_names("王芳跑了多少公里？", ["王芳"]) == "跑了多少公里？"
+
+
+@pytest.fixture
+def transcript() -> Memory:
+    memory = Memory(":memory:", background=False)
+    for line in (
+        "Priya: Hey Gareth! How was your week?",
+        "Gareth: Hi Priya! Busy. I built a bookshelf for the school.",
+        "Priya: Nice. I finally bought a road bike for the triathlon.",
+        "Gareth: Great, Priya! What colour is it, Priya?",
+        "Priya: Green. My old one goes to my cousin.",
+        "Gareth: I sold my old van last month and took the train.",
+        "Priya: Trains are lovely, Gareth.",
+        "Gareth: My dog Biscuit ate the cushion again.",
+        "Priya: Poor cushion. See you on Sunday!",
+    ):
+        memory.remember(line)
+    return memory
+
+
+def test_question_about_a_speaker_finds_what_that_speaker_said(transcript: Memory) -> None:
+    with transcript as memory:
+        first = memory.recall("What did Priya buy for the race?", explain=True)[0]
+        assert "road bike" in first.text
+        assert first.score.breakdown is not None
+        speaker = [part for part in first.score.breakdown.components if part.name == "speaker"]
+        assert [part.value for part in speaker] == [1.0]
+
+
+def test_two_named_speakers_prefer_neither(transcript: Memory) -> None:
+    with transcript as memory:
+        (first, *_) = memory.recall("What did Priya and Gareth sell?", explain=True)
+        assert first.score.breakdown is not None
+        assert all(part.name != "speaker" for part in first.score.breakdown.components)
+
+
+def test_a_colon_in_ordinary_talk_names_no_speaker() -> None:
+    with Memory(":memory:", background=False) as memory:
+        memory.remember("Note: the bins go out on Tuesday.")
+        for day in range(12):
+            memory.remember(f"Today I walked {day + 3} kilometres along the river.")
+        (first, *_) = memory.recall("What did I write in the note?", explain=True)
+        assert first.score.breakdown is not None
+        assert all(part.name != "speaker" for part in first.score.breakdown.components)
