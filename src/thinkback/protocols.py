@@ -23,6 +23,7 @@ from thinkback.types import (
     ItemKind,
     Kind,
     Message,
+    NearestRows,
     NewTurn,
     Plan,
     RecallCount,
@@ -41,6 +42,8 @@ from thinkback.types import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from thinkback.types import Vector
 
 ProgressCallback = Callable[[int, int], None]
 """Told how many of how many items are done."""
@@ -396,6 +399,19 @@ class IndexStore(Protocol):
         """
         ...
 
+    def nearest(
+        self, space: str, kind: ItemKind, vector: Vector, limit: int, size: int
+    ) -> NearestRows | None:
+        """The `limit` rows of a space nearest to a vector, as a search index inside the database finds them.
+
+        None if there is none: then the caller searches its copy of the space, which has `size` rows.
+        """
+        ...
+
+    def extend_search_index(self, space: str, kind: ItemKind, size: int) -> None:
+        """Add new rows to the search index inside the database, or create it, if the space is large."""
+        ...
+
     def embedder(self) -> str | None:
         """The name of the embedder that wrote the vectors; None in an empty database."""
         ...
@@ -476,6 +492,15 @@ class RequestLimitStore(Protocol):
 
         All processes together have at most `limit`. The grant replaces an earlier one of the process, and
         ends after `lease_seconds`.
+        """
+        ...
+
+    def renew_slots(
+        self, process: str, wanted: Mapping[str, int], lease_seconds: float, now: datetime
+    ) -> dict[str, int]:
+        """Renew the grants of a process for these clients at once, and give back those above `wanted`.
+
+        Returns the slots that the process still has. Grants that have ended are missing: lease them again.
         """
         ...
 

@@ -56,3 +56,24 @@ def test_slots_that_were_given_back_are_free(store: Store) -> None:
     assert lease(store, "a", 10) == 10
     assert lease(store, "a", 0) == 0
     assert lease(store, "b", 10) == 10
+
+
+def test_slots_of_all_clients_are_renewed_at_once(store: Store) -> None:
+    for client in ("one", "two", "three"):
+        assert store.lease_slots(client, "a", 6, 10, 8.0, NOW) == 6
+    later = NOW + timedelta(seconds=5)
+    kept = store.renew_slots("a", {"one": 6, "two": 2, "three": 0, "unknown": 4}, 8.0, later)
+    assert kept == {"one": 6, "two": 2}
+    at = later + timedelta(seconds=7)  # after the end of the first lease
+    assert [store.lease_slots(client, "b", 10, 10, 8.0, at) for client in ("one", "two", "three")] == [
+        4,
+        8,
+        10,
+    ]
+
+
+def test_renewal_grants_nothing_new(store: Store) -> None:
+    assert lease(store, "a", 4) == 4
+    assert lease(store, "b", 6) == 6
+    assert store.renew_slots("a", {"key": 10}, 8.0, NOW) == {"key": 4}
+    assert store.renew_slots("a", {"key": 4}, 8.0, NOW + timedelta(seconds=8.1)) == {}, "it has ended"

@@ -130,6 +130,8 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
     "unindexed": (lambda s: s.unindexed("ann", 9), []),
     "index": (no_such(lambda s: s.index("ann", [index_entry("turn", 1, "mine now")])), None),
     "stamp": (lambda s: s.stamp("ann"), VersionStamp()),
+    "nearest": (lambda s: s.nearest("ann", "thought", np.ones(DIM, np.float32), 9, 1 << 30), None),
+    "extend_search_index": (lambda s: s.extend_search_index("ann", "thought", 1 << 30), None),
     "delta": (lambda s: s.delta("ann", VersionStamp()).entries, ()),
     "hashing": (lambda s: s.hashing("ann"), None),
     "regroup": (no_such(lambda s: s.regroup("ann", HASHING, {}, VersionStamp())), None),
@@ -154,7 +156,7 @@ ALL_TENANTS = {
 }
 ALL_TENANTS |= {"embedder", "bind_embedder", "reembed_begin", "reembed_next", "reembed_write"}
 ALL_TENANTS |= {"reembed_finish", "add_key", "key", "keys", "revoke_key", "delete_key", "requires_keys"}
-ALL_TENANTS |= {"require_keys", "take_requests", "lease_slots"}
+ALL_TENANTS |= {"require_keys", "take_requests", "lease_slots", "renew_slots"}
 
 
 def test_every_store_method_is_covered_here() -> None:

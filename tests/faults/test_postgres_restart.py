@@ -32,7 +32,7 @@ WORKERS = 3 if FULL_SIZE else 2
 KILL_INTERVAL_SECONDS = 10.0
 RESTART_INTERVALS_SECONDS = (5.0, 40.0) if FULL_SIZE else (4.0, 7.0)
 RECOVERY_SECONDS = 10.0
-MAX_BACKLOG = 300
+MAX_BACKLOG = 2000 if FULL_SIZE else 300  # turns waiting for the workers, above which writers pause
 DRAIN_SECONDS = 120.0
 
 pytestmark = [

@@ -7,12 +7,14 @@ with Cluster("10.0.0.1:6379") as cluster:
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from thinkback.errors import ClusterError, InvalidInput, MissingExtra, ThinkbackError
@@ -21,6 +23,7 @@ LOCAL = "local"
 MAX_RETRIES = 10  # of a task whose machine or process died
 _CONNECT_TIMEOUT_SECONDS = 10.0
 _CAPACITY_INTERVAL_SECONDS = 1.0
+_ADDRESS_RE = re.compile(r"(?P<host>\S+):(?P<port>[0-9]+)")
 _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 _Result = TypeVar("_Result")
@@ -41,7 +44,7 @@ class Cluster:
     """
 
     def __init__(self, address: str = LOCAL) -> None:
-        self._host, self._port = _parse_address(address)
+        self._host, self._port = parse_address(address)
         self._address = address
         self._ray: Any = None
         self._remote: Any = None  # `_run` as a function of Ray
@@ -49,7 +52,7 @@ class Cluster:
         self._capacity_read_at = float("-inf")
 
     def __enter__(self) -> Self:
-        self._ray = import_ray(loopback=self._host in _LOOPBACK_HOSTS)
+        self._ray = import_ray(loopback=self._host in _LOOPBACK_HOSTS, new=self._address == LOCAL)
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
         if self._address == LOCAL:
             options |= {"include_dashboard": False, "_node_ip_address": self._host}
@@ -138,17 +141,32 @@ def _run(version: str, function: Callable[..., Any], arguments: Sequence[Any]) -
         return TaskFailure(f"{type(error).__name__} on node {node}: {error}")
 
 
-def _parse_address(address: str) -> tuple[str, int]:
+def parse_address(address: str) -> tuple[str, int]:
+    """Host and port of an address, HOST:PORT or `local`.
+
+    Raises:
+        InvalidInput: it is neither.
+    """
     if address == LOCAL:
         return "127.0.0.1", 0
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
+    found = _ADDRESS_RE.fullmatch(address)
+    if found is None:
         raise InvalidInput(f"--ray {address}: the address of a Ray cluster is HOST:PORT, or {LOCAL}")
-    return host.strip("[]"), int(port)
+    return found["host"].strip("[]"), int(found["port"])
 
 
-def import_ray(*, loopback: bool) -> Any:
-    """Import Ray, which reads these variables when it is imported and passes them to its processes."""
+def is_address(word: str) -> bool:
+    """Whether a word of a command line is the address of a cluster."""
+    return word == LOCAL or _ADDRESS_RE.fullmatch(word) is not None
+
+
+def import_ray(*, loopback: bool, new: bool = False) -> Any:
+    """Import Ray, which reads these variables when it is imported and passes them to its processes.
+
+    Args:
+        loopback: Whether the cluster is on the loopback interface of this machine.
+        new: Whether this process starts it, so that no other one has to know its token.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing leaves the machine
     # Ray prints messages about dead nodes to standard output, where results go: skip them.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
@@ -157,7 +175,7 @@ def import_ray(*, loopback: bool) -> Any:
         # all interfaces, and 127.0.0.1 is replaced by the address of the machine.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         os.environ.setdefault("RAY_AUTH_MODE", "token")
-        if os.environ["RAY_AUTH_MODE"] == "token" and "RAY_AUTH_TOKEN_PATH" not in os.environ:
+        if os.environ["RAY_AUTH_MODE"] == "token" and (new or not _has_token_file()):
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         import ray
@@ -165,6 +183,11 @@ def import_ray(*, loopback: bool) -> Any:
     except ImportError:
         raise MissingExtra("Bulk work on a cluster (--ray)", "ray") from None
     return ray
+
+
+def _has_token_file() -> bool:
+    """Whether Ray finds its token in a file, as a rule that of a running cluster. A variable overrides it."""
+    return "RAY_AUTH_TOKEN_PATH" in os.environ or (Path.home() / ".ray" / "auth_token").exists()
 
 
 def _check_reachable(host: str, port: int) -> None:

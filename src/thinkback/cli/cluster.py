@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,18 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from thinkback.bulk.cluster import LOCAL, Cluster, is_address
 from thinkback.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from thinkback.bulk.cluster import Cluster
     from thinkback.bulk.encoding import ClusterEncoder
     from thinkback.bulk.thinking import BulkThinkResult
     from thinkback.config import Settings
-
-LOCAL = "local"
-_ADDRESS_RE = re.compile(r"local|\S+:\d+")
 
 RayOption = Annotated[
     str | None,
@@ -56,15 +52,13 @@ def complete_ray_options(arguments: Sequence[str]) -> list[str]:
     end = options.index("--") if "--" in options else len(options)  # what follows are no options
     for position in reversed(range(end)):
         following = options[position + 1 : position + 2]
-        if options[position] == "--ray" and not (following and _ADDRESS_RE.fullmatch(following[0])):
+        if options[position] == "--ray" and not (following and is_address(following[0])):
             options.insert(position + 1, LOCAL)
     return options
 
 
 @contextmanager
 def open_cluster(address: str) -> Iterator[Cluster]:
-    from thinkback.bulk.cluster import Cluster
-
     with Cluster(address) as cluster:
         output.print_note(f"Ray: {cluster.capacity()} cores")
         yield cluster

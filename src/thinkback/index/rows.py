@@ -18,7 +18,7 @@ from thinkback.index.vectors import GroupedVectors, ensure_capacity
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from thinkback.types import IndexEntry, ValidityPeriod, Vector
+    from thinkback.types import IndexEntry, NearestRows, ValidityPeriod, Vector
 
     Ints = npt.NDArray[np.int64]
     Slots = npt.NDArray[np.int32]
@@ -125,6 +125,13 @@ class RowTable:
             listed[[self._slot_by_id[id] for id in allowed_ids if id in self._slot_by_id]] = True
             mask &= listed
         return mask
+
+    def nearest_slots(self, nearest: NearestRows, allowed: Mask) -> Slots:
+        """The allowed slots of rows that the database found, and of those that it has not searched."""
+        found = [self._slot_by_id[id] for id in nearest.ids if id in self._slot_by_id]
+        later = np.flatnonzero(self._ids[: len(self)] > nearest.covered)
+        slots = np.union1d(np.array(found, dtype=np.int64), later).astype(np.int32)
+        return slots[allowed[slots]]
 
     def filter_allowed(self, ids: Collection[int], allowed: Mask) -> set[int]:
         """Those of `ids` that exist and are allowed."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from thinkback.index.rows import Mask
-    from thinkback.types import Hashing, IndexDelta, ItemKind, Score, TermHashes, Vector
+    from thinkback.types import Hashing, IndexDelta, ItemKind, NearestRows, Score, TermHashes, Vector
 
     Ints = npt.NDArray[np.int64]
     Slots = npt.NDArray[np.int32]
@@ -67,7 +67,8 @@ class IndexQuery:
 
     `variants` are phrasings of one query: each row gets the lexical score of its best variant. `weights` are
     those of cosine and lexical score. With `columns`, the candidates come with the columns for a scorer, and
-    include rows next to the best lexical matches and rows that start in the period.
+    include rows next to the best lexical matches and rows that start in the period. With `nearest`, only
+    these rows and those that the database has not searched are compared by meaning.
     """
 
     vector: Vector
@@ -77,6 +78,7 @@ class IndexQuery:
     hashing: Hashing | None = None
     scan_below: int = SCAN_BELOW_ROWS
     columns: ColumnOptions | None = None
+    nearest: NearestRows | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,6 +165,11 @@ class Candidates:
         )
 
 
+def shortlist_size(limit: int) -> int:
+    """How many rows are compared exactly for the `limit` best, where not all are."""
+    return max(SHORTLIST_ROWS, 8 * limit)
+
+
 class SpaceIndex:
     """The index of one space. Expects unit vectors; one writer at a time, no readers during a write."""
 
@@ -209,8 +216,11 @@ class SpaceIndex:
         if query.hashing is not None:
             projection = row_dots(self._hash_columns(query.hashing), query.vector)
             groups = lsh.nearest_groups(projection, 1 if scan else query.hashing.probes)
-        shortlist = max(SHORTLIST_ROWS, 8 * query.limit)
-        if scan:
+        shortlist = shortlist_size(query.limit)
+        if query.nearest is not None:
+            slots = rows.nearest_slots(query.nearest, allowed)
+            cosine = rows.vectors.cosines(query.vector, slots)
+        elif scan:
             slots, cosine = rows.vectors.scan(query.vector, shortlist, allowed)
         else:
             slots, cosine = rows.vectors.probe(query.vector, groups, shortlist, allowed)
@@ -230,7 +240,7 @@ class SpaceIndex:
             lexical=lexical[slots],
             groups=rows.vectors.groups_of(slots),
             group=int(groups[0]) if len(groups) else None,
-            probes=0 if scan else len(groups),
+            probes=0 if scan or query.nearest is not None else len(groups),
             exact=gathered.exact,
             columns=columns,
         )

@@ -22,7 +22,7 @@ from thinkback.language.writing_systems import has_han
 from thinkback.recall.entities import ChainResult, EntityGraph, ResolvedEntity
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
-from thinkback.types import ItemKind, Kind, Ref, Thought, Turn
+from thinkback.types import ItemKind, Kind, NearestRows, Ref, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.index.space_index import SpaceIndex
@@ -111,6 +111,17 @@ class RowMemoiser(Protocol):
     def __call__(self, function: Callable[[Row], Value], row: Row, /) -> Value: ...
 
 
+class NearestReader(Protocol):
+    """Searches by meaning outside of this process (see `IndexStore.nearest`)."""
+
+    def __call__(self, kind: ItemKind, vector: Vector, limit: int, size: int) -> NearestRows | None: ...
+
+
+def search_in_memory(kind: ItemKind, vector: Vector, limit: int, size: int) -> NearestRows | None:
+    """The `NearestReader` of a store that has no search index."""
+    return None
+
+
 def call_row_uncached(function: Callable[[Row], Value], row: Row) -> Value:
     """The `RowMemoiser` that remembers nothing."""
     return function(row)
@@ -126,6 +137,7 @@ class MemoryLoader:
     lifecycles: LifecycleCache | None = None  # states known from earlier queries; new ones are added
     memoise: Memoiser = call_uncached
     memoise_row: RowMemoiser = call_row_uncached
+    nearest: NearestReader = search_in_memory
 
     def withheld_reason(self, memory: Thought | Turn) -> str | None:
         """Why a memory must not be recalled at all; None if it may be."""

@@ -12,7 +12,14 @@ import numpy as np
 
 from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
 from thinkback.index.rows import RowFilter
-from thinkback.index.space_index import Candidates, ColumnOptions, Hits, IndexQuery, SpaceIndex
+from thinkback.index.space_index import (
+    Candidates,
+    ColumnOptions,
+    Hits,
+    IndexQuery,
+    SpaceIndex,
+    shortlist_size,
+)
 from thinkback.language.assistant_questions import asks_for_reply
 from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
@@ -30,7 +37,7 @@ from thinkback.recall.query import (
     literal_variants,
 )
 from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import SAID, Candidate, Hashing, ItemKind, Thought, Turn
+from thinkback.types import SAID, Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.index.space_index import Ints
@@ -204,7 +211,14 @@ class Search:
             hashing=self.hashing if needs_groups else None,
             scan_below=preset.scan_below,
             columns=columns,
+            nearest=self._nearest(kind, limit),
         )
+
+    def _nearest(self, kind: ItemKind, limit: int) -> NearestRows | None:
+        """What the database finds nearest; None if the rows are compared here. Those of a past time are."""
+        if self.query.as_of is not None or self.query.snapshot is not None:
+            return None
+        return self.loader.nearest(kind, self.query.vector, shortlist_size(limit), self.index.size(kind))
 
     def valid_ids(self, kind: ItemKind, ids: Sequence[int]) -> set[int]:
         """Those of `ids` that are valid at the time of the query, even if the query asks about the past."""

@@ -80,6 +80,13 @@ class ValidityPeriod:
     kind: ItemKind = "thought"
 
 
+class NearestRows(NamedTuple):
+    """Rows near to a query, found by the database. Rows with an id above `covered` were not searched."""
+
+    ids: tuple[int, ...]
+    covered: int
+
+
 class RecallCount(NamedTuple):
     """How often a thought was recalled, and when it was recalled last."""
 

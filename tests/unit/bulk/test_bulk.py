@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import pytest
 from tests.acceptance.cli_runner import run
 
 from thinkback.bulk import thinking
-from thinkback.bulk.cluster import Cluster
+from thinkback.bulk.cluster import Cluster, import_ray
 from thinkback.bulk.encoding import FIRST_TASK_TEXTS, ClusterEncoder
 from thinkback.bulk.tasks import ThinkReport
 from thinkback.bulk.thinking import RequestBudget, think_users
@@ -26,6 +28,14 @@ from thinkback.indexing import LocalEncoder
 from thinkback.think.leases import LEASE_SECONDS
 
 SETTINGS = Settings(db="", embedder="hashing")
+RAY_VARIABLES = (
+    "RAY_AUTH_MODE",
+    "RAY_AUTH_TOKEN",
+    "RAY_AUTH_TOKEN_PATH",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER",
+    "RAY_USAGE_STATS_ENABLED",
+    "RAY_DEDUP_LOGS_SKIP_REGEX",
+)
 
 
 class InProcess:
@@ -190,21 +200,32 @@ def test_ray_option_may_stand_without_address(given: list[str], completed: list[
     assert complete_ray_options(given) == completed
 
 
-@pytest.mark.parametrize("address", ["", "host", "host:", ":1", "ray://host"])
+def test_running_cluster_keeps_its_token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ray reads the token of a running cluster from a file, unless the variable is set."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    monkeypatch.setitem(sys.modules, "ray.exceptions", ModuleType("ray.exceptions"))
+    for name in RAY_VARIABLES:
+        monkeypatch.setenv(name, "")  # so that it is restored
+        monkeypatch.delenv(name)
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("0123")
+    import_ray(loopback=True)
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+    assert "RAY_AUTH_TOKEN" not in os.environ
+    import_ray(loopback=True, new=True)
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+
+
+@pytest.mark.parametrize("address", ["", "host", "host:", ":1", "ray://host", "two words:1", "host:1a"])
 def test_invalid_address_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput, match="HOST:PORT"):
         Cluster(address)
 
 
 def test_missing_ray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "RAY_AUTH_MODE",
-        "RAY_AUTH_TOKEN",
-        "RAY_USAGE_STATS_ENABLED",
-        "RAY_DEDUP_LOGS_SKIP_REGEX",
-    ):
+    for name in RAY_VARIABLES:
         monkeypatch.setenv(name, "disabled")  # restored afterwards
-    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"pip install 'thinkback\[ray\]'"), Cluster():
         pass

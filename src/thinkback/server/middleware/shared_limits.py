@@ -12,8 +12,8 @@ import asyncio
 import logging
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -40,8 +40,11 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
-class _Database:
-    """Calls of the store in a thread, each for a limited time; None if there is no answer."""
+class _StoreCalls:
+    """Calls of the store in a thread, each for a limited time; None if there is no answer.
+
+    After a call without an answer the store is left alone for a while.
+    """
 
     def __init__(self, pool: ThreadPool, clock: Callable[[], float]) -> None:
         self._pool = pool
@@ -74,7 +77,7 @@ class SharedLimits:
         self._rates = rates
         self._concurrency = concurrency
         self._store = store
-        self._database = _Database(pool, clock)
+        self._calls = _StoreCalls(pool, clock)
         self._clock = clock
         self._wall_clock = wall_clock
         self._process = secrets.token_hex(8)
@@ -106,7 +109,7 @@ class SharedLimits:
                 self._taken[client] = taken_at, left - 1
             return
         for portion in sorted({max(1, int(burst / PORTIONS)), 1}, reverse=True):
-            granted = await self._database.ask(
+            granted = await self._calls.ask(
                 partial(store.take_requests, client, portion, rate, burst, self._wall_clock())
             )
             if granted is None:
@@ -142,31 +145,54 @@ class SharedLimits:
         store, limit = self._store, self._concurrency.limit
         if store is None:
             return limit
-        portion = max(1, limit // PORTIONS)
-        rounded = min(limit, -(-running // portion) * portion)
-        granted = 0
-        for wanted in sorted({rounded, running}, reverse=True):  # exactly those, if no whole portion is free
-            answer = await self._database.ask(
-                partial(
-                    store.lease_slots, client, self._process, wanted, limit, LEASE_SECONDS, self._wall_clock()
-                )
+        granted = await self._calls.ask(
+            partial(
+                store.lease_slots,
+                client,
+                self._process,
+                self._whole_portions(running),
+                limit,
+                LEASE_SECONDS,
+                self._wall_clock(),
             )
-            if answer is None:
-                return limit
-            granted = self._slots[client] = answer
-            if granted >= running:
-                break
+        )
+        if granted is None:
+            return limit
+        self._slots[client] = granted
         return granted
+
+    def _whole_portions(self, running: int) -> int:
+        """The slots to hold for this many requests: rounded up, but never above the limit."""
+        limit = self._concurrency.limit
+        portion = max(1, limit // PORTIONS)
+        return min(limit, -(-running // portion) * portion)
 
     async def _renew(self) -> None:
         """Renew the slots in use, and give back the others, until there are none."""
         try:
-            while self._slots:
+            while self._slots and self._store is not None:
                 await asyncio.sleep(RENEW_INTERVAL_SECONDS)
-                for client in list(self._slots):
-                    async with self._changing.setdefault(client, asyncio.Lock()):
-                        await self._lease(client, self._concurrency.running(client))
-                        if not self._slots[client] and not self._concurrency.running(client):
-                            del self._slots[client], self._changing[client]
+                async with AsyncExitStack() as unchanging:
+                    clients = list(self._slots)
+                    for client in clients:
+                        await unchanging.enter_async_context(
+                            self._changing.setdefault(client, asyncio.Lock())
+                        )
+                    await self._renew_slots(self._store, clients)
         finally:
             self._renewal = None
+
+    async def _renew_slots(self, store: RequestLimitStore, clients: Sequence[str]) -> None:
+        """Renew the slots of all clients with one call; those that were lost are leased again."""
+        wanted = {client: self._whole_portions(self._concurrency.running(client)) for client in clients}
+        kept = await self._calls.ask(
+            partial(store.renew_slots, self._process, wanted, LEASE_SECONDS, self._wall_clock())
+        )
+        for client in clients:
+            running = self._concurrency.running(client)
+            if kept is not None:
+                self._slots[client] = kept.get(client, 0)
+                if running > self._slots[client]:
+                    await self._lease(client, running)
+            if not self._slots[client] and not running:
+                del self._slots[client], self._changing[client]

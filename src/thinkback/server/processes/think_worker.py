@@ -1,4 +1,4 @@
-"""Thinks over pending turns of all tenants, a few turns per space at a time so that none starves.
+"""Thinks over pending turns of all tenants, a moment for each space at a time so that none starves.
 
 It runs at low priority, and at most half of the time while new turns arrive as fast as it works. While a
 model is down it leaves the queue alone. When stopped it finishes its current turn, or releases it if there is
@@ -7,12 +7,12 @@ no time.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import zip_longest
 
 from thinkback.errors import ModelError, StoreError, ThinkbackError
 from thinkback.memory import Memory
@@ -23,7 +23,9 @@ from thinkback.server.telemetry import Telemetry
 from thinkback.times import utc_now
 from thinkback.types import SpaceKey, ThinkResult
 
-TURNS_PER_SPACE = 8  # thought over for one space before the next
+VISIT_SECONDS = 0.25  # of thinking for one space before the next; what was begun is finished
+TURNS_PER_VISIT = 64
+MAX_EMPTY_VISITS = 2  # after which the queue is read again: other workers were faster
 SPACES_PER_ROUND = 32  # before the queue is read again: other workers have done some of them meanwhile
 GOLDEN_RATIO = 0.618034  # spreads the starting points of any number of workers evenly over the queue
 FIRST_IDLE_SECONDS, MAX_IDLE_SECONDS = 0.02, 0.5  # between two looks at an empty queue
@@ -36,7 +38,7 @@ def in_turn(spaces: Iterable[SpaceKey]) -> list[SpaceKey]:
     by_tenant: dict[str, list[SpaceKey]] = {}
     for key in spaces:
         by_tenant.setdefault(key[0], []).append(key)
-    rounds = zip_longest(*by_tenant.values())
+    rounds = itertools.zip_longest(*by_tenant.values())
     return [key for each in rounds for key in each if key is not None]
 
 
@@ -51,14 +53,14 @@ class ThinkWorker:
         *,
         number: int = 0,
         clock: Clock = utc_now,
-        turns_per_space: int = TURNS_PER_SPACE,
+        turns_per_visit: int = TURNS_PER_VISIT,
     ) -> None:
         self._memories = memories
         self._telemetry = telemetry
         self._breakers = breakers
         self._number = number
         self._clock = clock
-        self._turns_per_space = turns_per_space
+        self._turns_per_visit = turns_per_visit
         self._stop = threading.Event()
         self._current_memory: Memory | None = None
         self._busy_seconds = 0.0  # since the queue was counted
@@ -93,17 +95,23 @@ class ThinkWorker:
                 memory.release_claims()
 
     def run_round(self) -> bool:
-        """Think a few turns for every waiting space; returns whether there was anything to do."""
+        """Think for a moment for every waiting space; returns whether there was anything to do."""
         if not self._models_available():
             return False
         waiting = in_turn(self._memories.root.store.pending_spaces(self._clock()))
         first = int(len(waiting) * (self._number * GOLDEN_RATIO % 1))  # far from where others start
-        worked = False
+        worked, empty_visits = False, 0
         for tenant, space in (*waiting[first:], *waiting[:first])[:SPACES_PER_ROUND]:
-            if self._should_stop():
+            if self._should_stop() or empty_visits > MAX_EMPTY_VISITS:
                 break
             started = time.monotonic()
-            worked |= self._think(tenant, space)
+            try:
+                found = self._think(tenant, space)
+            except ModelError as error:  # no turn was claimed, so nothing is lost; the breaker has noticed
+                self._telemetry.logs.log_error("thinking_failed", error)
+                continue
+            worked |= found
+            empty_visits += not found
             self._busy_seconds += time.monotonic() - started
             if self._busy_seconds >= COUNT_INTERVAL_SECONDS:
                 self._pause_if_falling_behind()
@@ -122,11 +130,15 @@ class ThinkWorker:
         memory = self._memories.for_tenant(tenant).for_space(space)
         self._current_memory = memory
         started = time.perf_counter()
+
+        batches = itertools.count()
+
+        def stopping() -> bool:  # asked before each batch of turns; the first one is always thought over
+            time_is_over = next(batches) > 0 and time.perf_counter() - started > VISIT_SECONDS
+            return time_is_over or self._should_stop()
+
         try:
-            result = memory.post_think(limit=self._turns_per_space, stopping=self._should_stop)
-        except ModelError as error:  # no turn was claimed yet, so nothing is lost; the breaker has noticed
-            self._telemetry.logs.log_error("thinking_failed", error)
-            return False
+            result = memory.post_think(limit=self._turns_per_visit, stopping=stopping)
         finally:
             self._current_memory = None
         self._report(result, time.perf_counter() - started)

@@ -24,19 +24,24 @@ from thinkback.validation import checked_name
 class ChatQuery:
     """The user's query in a request.
 
-    `text` is the user's last message; `texts` are all texts the client sends, in order; `digest` identifies
-    the conversation up to the last message of the user.
+    `text` is the user's last message; `texts` are all texts the client sends, in order; `conversation` is the
+    conversation up to the last message of the user, as JSON.
     """
 
     operation: str = "chat"
     text: str = ""
     session: str = "default"
-    digest: str = ""
+    conversation: object = ""
     texts: tuple[str, ...] = ()
     user: object = None  # as the client sent it, not checked
     model: str = ""
     forced_tool: bool = False
     """Whether the model must call a tool: then the call is the answer, and no further answer follows."""
+
+    @property
+    def digest(self) -> str:
+        """Identifies the conversation. Computed when it is needed: a conversation may be long."""
+        return hash_json(self.conversation)
 
     @property
     def has_history(self) -> bool:
@@ -59,7 +64,7 @@ def parse_chat(body: JsonBody) -> ChatQuery | None:
     return ChatQuery(
         text=items[last][1] if user_indexes else "",
         session=f"chat-{hash_json(first_text)[:12]}",
-        digest=hash_json(items[: last + 1]),
+        conversation=items[: last + 1],
         texts=tuple(text for _, text in items if text),
         user=body.get("user"),
         model=_text(body.get("model")),
@@ -79,7 +84,7 @@ def parse_completion(body: JsonBody) -> ChatQuery | None:
         operation="text_completion",
         text=text,
         session=f"prompt-{hash_json(text)[:12]}",
-        digest=hash_json(text),
+        conversation=text,
         texts=(text,),
         user=body.get("user"),
         model=_text(body.get("model")),

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from thinkback import errors
 from thinkback.errors import MissingExtra
@@ -17,12 +17,16 @@ except ImportError as error:
     raise MissingExtra("PostgreSQL", "postgres") from error
 
 from thinkback.storage.postgres.connection import PostgresDatabase
+from thinkback.storage.postgres.hnsw import HnswIndexes
 from thinkback.storage.postgres.migrate import migrate, require_server
 from thinkback.storage.postgres.notifications import TurnListener, TurnNotifier
 from thinkback.storage.postgres.scrub import Scrub
 from thinkback.storage.postgres.url import parse_url
 from thinkback.storage.relational.store import RelationalStore
-from thinkback.types import EraseResult
+from thinkback.types import EraseResult, ItemKind, NearestRows
+
+if TYPE_CHECKING:
+    from thinkback.types import Vector
 
 _Result = TypeVar("_Result")
 
@@ -39,6 +43,7 @@ class PostgresStore(RelationalStore):
         self._notifier = TurnNotifier()
         self._listener = TurnListener(parsed.conninfo)
         self._scrub = Scrub(self._db, parsed.vacuum_limit_mb << 20)
+        self._hnsw = HnswIndexes(parsed.hnsw_min_rows)
         try:
             require_server(self._db.primary, self._db.path)
             migrate(self._db.primary, self._db.path)
@@ -80,6 +85,15 @@ class PostgresStore(RelationalStore):
         with self._db.write_and_notify(self._notifier.due_channel()):
             return work()
 
+    def nearest(
+        self, space: str, kind: ItemKind, vector: Vector, limit: int, size: int
+    ) -> NearestRows | None:
+        return self._hnsw.nearest(self._db, self._space_key(space), kind, vector, limit, size)
+
+    def extend_search_index(self, space: str, kind: ItemKind, size: int) -> None:
+        self._hnsw.extend(self._db, self._space_key(space), kind, size)
+
     def _scrubbed(self, erased: EraseResult) -> EraseResult:
+        self._hnsw.drop_unused(self._db)
         reason = self._scrub.run()
         return erased if reason is None else replace(erased, bytes_pending=True, pending_reason=reason)

@@ -161,6 +161,18 @@ class PostgresDatabase:
             raise RuntimeError("read_together() inside a transaction")
         return self._on_connection(self._reads, lambda free: self._read_pipelined(free, queries))
 
+    def query(self, *statements: tuple[sql.SQL | sql.Composed, dict[str, Any]]) -> list[Row]:
+        """The rows of the last of these statements, which see this tenant, in one read-only transaction."""
+
+        def work(connection: PooledConnection) -> list[Row]:
+            self._set_tenant_scope(connection, f"tenant:{self._tenant}")
+            with connection.transaction():
+                connection.execute("SET TRANSACTION READ ONLY")
+                cursors = [connection.execute(text, values) for text, values in statements]
+                return cursors[-1].fetchall()
+
+        return self._on_connection(self._reads, work)
+
     def _read_pipelined(
         self, connection: PooledConnection, queries: Sequence[tuple[str, Sequence[Any]]]
     ) -> list[list[Row]]:

@@ -175,7 +175,8 @@ WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name 
   AND thought_at IS NULL
 
 -- name: queue.lease
-SELECT lease, thought_at, at, hidden_by FROM turns WHERE tenant = $tenant AND space = $1 AND id = $2
+SELECT lease, thought_at, at, hidden_by FROM turns
+WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2) AND id = $3
 
 -- name: queue.done
 UPDATE turns SET thought_at = $3, lease = NULL, lease_until = NULL WHERE tenant = $tenant AND space = $1 AND id = $2
@@ -324,7 +325,8 @@ UPDATE actions SET undone_by = $3 WHERE tenant = $tenant AND space = $1 AND id =
 
 -- name: actions.select
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
-FROM actions WHERE tenant = $tenant AND space = $1 AND id > $2 AND ($3::bigint IS NULL OR turn = $3::bigint) ORDER BY id LIMIT nullif($4, -1)
+FROM actions WHERE tenant = $1 AND space = (SELECT id FROM spaces WHERE tenant = $1 AND name = $2)
+  AND id > $3 AND ($4::bigint IS NULL OR turn = $4::bigint) ORDER BY id LIMIT nullif($5, -1)
 
 -- name: actions.by_ids
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
@@ -463,7 +465,7 @@ DELETE FROM hashings WHERE tenant = $tenant AND space = $1 AND learned <> 0
 
 -- name: hashings.delete_all
 -- all tenants
-DELETE FROM hashings
+WITH copies AS (DELETE FROM dense_vectors) DELETE FROM hashings
 
 -- name: epochs.advance_all
 -- all tenants
@@ -611,6 +613,14 @@ SELECT coalesce(sum(slots), 0)::bigint FROM request_slots WHERE client = $1 AND 
 -- name: limits.set_slots
 INSERT INTO request_slots (client, process, slots, until) VALUES ($1, $2, $3, $4)
 ON CONFLICT (client, process) DO UPDATE SET slots = excluded.slots, until = excluded.until
+
+-- name: limits.renew_slots
+UPDATE request_slots r SET slots = least(r.slots, w.slots::bigint), until = $4
+FROM jsonb_each_text($2::text::jsonb) AS w (client, slots)
+WHERE r.client = w.client AND r.process = $1 AND r.until > $3 RETURNING r.client, r.slots
+
+-- name: limits.delete_ended_slots
+DELETE FROM request_slots WHERE (process = $1 AND slots = 0) OR until <= $2
 
 -- name: limits.delete_slots
 DELETE FROM request_slots WHERE client = $1 AND (process = $2 OR until <= $3)

@@ -21,6 +21,7 @@ TABLES = (
     "entities",
     "aliases",
     "actions",
+    "dense_vectors",
     "entries",
     "hashings",
     "summaries",

@@ -12,6 +12,7 @@ SCHEMES = ("postgresql", "postgres")
 POOL_SIZE = 10
 POOL_TIMEOUT_SECONDS = 5.0
 VACUUM_LIMIT_MB = 256
+HNSW_MIN_ROWS = 200_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class PostgresUrl:
     """A replica, from which recall reads. It may be behind the primary."""
     vacuum_limit_mb: int = VACUUM_LIMIT_MB
     """Up to this size of the tables, an erasure rewrites them at once; see docs/postgres.md."""
+    hnsw_min_rows: int = HNSW_MIN_ROWS
+    """A space with as many turns, or thoughts, is searched by meaning inside the database; 0: none is."""
 
 
 def parse_url(url: str) -> PostgresUrl:
@@ -37,7 +40,7 @@ def parse_url(url: str) -> PostgresUrl:
     InvalidInput: an option is not a number, or out of range.
     """
     parts = urlsplit(url)
-    own = {"pool_size": "", "pool_timeout": "", "read_url": "", "vacuum_limit_mb": ""}
+    own = {"pool_size": "", "pool_timeout": "", "read_url": "", "vacuum_limit_mb": "", "hnsw_min_rows": ""}
     rest = []
     for key, value in parse_qsl(parts.query, keep_blank_values=True):
         if key in own:
@@ -48,15 +51,16 @@ def parse_url(url: str) -> PostgresUrl:
         size = int(own["pool_size"] or POOL_SIZE)
         timeout = float(own["pool_timeout"] or POOL_TIMEOUT_SECONDS)
         limit = int(own["vacuum_limit_mb"] or VACUUM_LIMIT_MB)
+        hnsw_min_rows = int(own["hnsw_min_rows"] or HNSW_MIN_ROWS)
     except ValueError:
         raise InvalidInput(
-            "pool_size, pool_timeout and vacuum_limit_mb of the database URL are numbers"
+            "pool_size, pool_timeout, vacuum_limit_mb and hnsw_min_rows of the database URL are numbers"
         ) from None
-    if size < 1 or not 0 < timeout <= 600 or limit < 0:
+    if size < 1 or not 0 < timeout <= 600 or min(limit, hnsw_min_rows) < 0:
         raise InvalidInput("use pool_size of at least 1, and a pool_timeout above 0 and up to 600 seconds")
     options = urlencode(rest, quote_via=quote)  # libpq does not read + as a space
     conninfo = urlunsplit((SCHEMES[0], parts.netloc, parts.path, options, ""))
     if not parts.netloc:  # urlunsplit drops the empty host of postgresql:///name
         conninfo = f"{SCHEMES[0]}://{parts.path}" + (f"?{options}" if rest else "")
     read_url = parse_url(own["read_url"]) if own["read_url"] else None
-    return PostgresUrl(conninfo, display_name(url), size, timeout, read_url, limit)
+    return PostgresUrl(conninfo, display_name(url), size, timeout, read_url, limit, hnsw_min_rows)

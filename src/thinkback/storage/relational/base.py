@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from thinkback import errors
 from thinkback.language.names import normalise_name
-from thinkback.storage.relational.database import Database
+from thinkback.storage.relational.database import Cursor, Database
 
 _EPOCHS_PER_SPACE = 1 << 24
 _Result = TypeVar("_Result")
@@ -48,7 +48,11 @@ class RelationalBase:
             NotFound: the user has no memories.
             ConcurrentUpdate: the space is no longer at `epoch`, so computed groups are invalid.
         """
-        row: tuple[Any, ...] | None = self._db.run("space.lock", self._space_key(space)).fetchone()
+        return self._locked_space(self._db.run("space.lock", self._space_key(space)), space, epoch)
+
+    def _locked_space(self, lock: Cursor, space: str, epoch: int | None) -> int:
+        """The answer to the statement `space.lock`."""
+        row: tuple[Any, ...] | None = lock.fetchone()
         if row is None:
             raise errors.NotFound(f"user {space!r} has no memories")
         space_id, current, *_ = row
@@ -60,7 +64,11 @@ class RelationalBase:
 
     def _require_embedder(self) -> None:
         """Check, inside a write transaction, that no process has converted the database meanwhile."""
-        row = self._db.run("meta.lock", ("embedder",)).fetchone()
+        self._check_embedder(self._db.run("meta.lock", ("embedder",)))
+
+    def _check_embedder(self, lock: Cursor) -> None:
+        """The answer to the statement `meta.lock`."""
+        row = lock.fetchone()
         bound = self._db.bound_embedder
         if bound is not None and (row is None or row[0] != bound):
             raise errors.EmbedderMismatch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from thinkback.types import (
     IndexDelta,
     IndexEntry,
     ItemKind,
+    NearestRows,
     Source,
     SpaceKey,
     Turn,
@@ -24,6 +26,9 @@ from thinkback.types import (
     ValidityPeriod,
     VersionStamp,
 )
+
+if TYPE_CHECKING:
+    from thinkback.types import Vector
 
 
 def write_entry(db: Database, space_id: int, entry: IndexEntry, version: int) -> None:
@@ -109,6 +114,14 @@ class IndexMixin(RelationalBase):
             self._db.run_many("entries.set_group", updates)
             self._db.run("space.new_epoch", (space_id,))
         return True
+
+    def nearest(
+        self, space: str, kind: ItemKind, vector: Vector, limit: int, size: int
+    ) -> NearestRows | None:
+        return None
+
+    def extend_search_index(self, space: str, kind: ItemKind, size: int) -> None:
+        """Nothing to do: all spaces are searched in memory."""
 
     def embedder(self) -> str | None:
         records = self._db.read("meta.get", ("embedder",))

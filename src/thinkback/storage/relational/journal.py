@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime
 
 from thinkback import errors
 from thinkback.storage.relational import rows
-from thinkback.storage.relational.database import Database
+from thinkback.storage.relational.database import Cursor, Database
 from thinkback.types import Action, ActionKind, Ref, Thought, ThoughtDraft
 
 _DRAFT_FIELDS = tuple(field.name for field in fields(ThoughtDraft))
@@ -20,13 +20,22 @@ class JournalWriter:
     Until then, the id counters of the space are kept here.
     """
 
-    def __init__(self, db: Database, space_id: int, normalise_name: Callable[[str], str]) -> None:
+    def __init__(
+        self, db: Database, space_id: int, normalise_name: Callable[[str], str], subjects: Iterable[str] = ()
+    ) -> None:
+        """`subjects` are those of the thoughts to be added, looked up without waiting for each."""
         self._db = db
         self._normalise_name = normalise_name
         self.space_id = space_id
-        counters = rows.require_row("spaces", db.run("space.begin_change", (space_id,)).fetchone())
+        begun = db.run("space.begin_change", (space_id,))
+        found = {alias: self._find_entity(alias) for alias in set(map(normalise_name, subjects))}
+        counters = rows.require_row("spaces", begun.fetchone())
         self.version, self._last_thought, self._last_action, self._last_entity, self._indexed = counters
         self._index_up_to_date = self._indexed == self._last_thought
+        self._entities: dict[str, int] = {
+            alias: row[0] for alias, each in found.items() if (row := each.fetchone())
+        }
+        self._sought = set(found)  # what is not among the entities does not exist
         self.written: list[Action] = []
 
     def close(self) -> None:
@@ -183,11 +192,15 @@ class JournalWriter:
     def _entity_id(self, subject: str) -> int:
         """The entity of a subject, created if needed."""
         alias = self._normalise_name(subject)
-        row = self._db.run("entities.find", (self.space_id, alias)).fetchone()
-        if row is not None:
-            return int(row[0])
-        self._last_entity += 1
-        entity: int = self._last_entity
-        self._db.run("entities.insert", (self.space_id, entity, subject))
-        self._db.run("aliases.insert", (self.space_id, alias, entity))
-        return entity
+        if alias not in self._sought and (row := self._find_entity(alias).fetchone()) is not None:
+            self._entities[alias] = row[0]
+        self._sought.add(alias)
+        if alias not in self._entities:
+            self._last_entity += 1
+            self._entities[alias] = self._last_entity
+            self._db.run("entities.insert", (self.space_id, self._last_entity, subject))
+            self._db.run("aliases.insert", (self.space_id, alias, self._last_entity))
+        return self._entities[alias]
+
+    def _find_entity(self, alias: str) -> Cursor:
+        return self._db.run("entities.find", (self.space_id, alias))

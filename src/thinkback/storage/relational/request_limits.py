@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from thinkback.storage.relational.base import RelationalBase
@@ -35,3 +37,15 @@ class RequestLimitsMixin(RelationalBase):
             else:
                 self._db.run("limits.delete_slots", (client, process, to_micros(now)))
         return granted
+
+    def renew_slots(
+        self, process: str, wanted: Mapping[str, int], lease_seconds: float, now: datetime
+    ) -> dict[str, int]:
+        until = to_micros(now + timedelta(seconds=lease_seconds))
+        with self._db.write(derived=True):
+            kept = self._db.run(
+                "limits.renew_slots", (process, json.dumps(dict(wanted)), to_micros(now), until)
+            ).fetchall()
+            if len(kept) < len(wanted) or not all(wanted.values()):
+                self._db.run("limits.delete_ended_slots", (process, to_micros(now)))
+        return {client: slots for client, slots in kept if slots}

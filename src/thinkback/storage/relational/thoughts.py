@@ -9,6 +9,7 @@ from datetime import datetime
 from thinkback import errors
 from thinkback.storage.relational import rows
 from thinkback.storage.relational.base import RelationalBase
+from thinkback.storage.relational.database import Cursor
 from thinkback.storage.relational.index_rows import write_entry
 from thinkback.storage.relational.journal import JournalWriter
 from thinkback.times import from_micros, to_micros
@@ -95,16 +96,15 @@ class ThoughtsMixin(RelationalBase):
         after: int = 0,
         limit: int | None = None,
     ) -> list[Action]:
-        space_id = self._find_space(space)
-        if space_id is None:
-            return []
         max_rows = rows.NO_LIMIT if limit is None else limit
-        if ids is not None:
+        if ids is None and thought is None:
+            records = self._db.read("actions.select", (*self._space_key(space), after, turn, max_rows))
+        elif (space_id := self._find_space(space)) is None:
+            return []
+        elif ids is not None:
             records = self._db.read("actions.by_ids", (space_id, rows.ids_to_json(ids)))
-        elif thought is not None:
-            records = self._db.read("actions.by_thought", (space_id, after, thought, max_rows))
         else:
-            records = self._db.read("actions.select", (space_id, after, turn, max_rows))
+            records = self._db.read("actions.by_thought", (space_id, after, thought, max_rows))
         return rows.in_order("actions", [rows.action_from_row(row) for row in records])
 
     def apply(
@@ -113,11 +113,16 @@ class ThoughtsMixin(RelationalBase):
         if len(entries) != len(plan.drafts):
             raise ValueError(f"{len(plan.drafts)} drafts need {len(plan.drafts)} entries, not {len(entries)}")
         with self._db.write(pipelined=True):
-            space_id = self._require_space(space, epoch)
-            said_at = now if plan.turn is None else self._require_lease(space_id, plan.turn, plan.lease)
-            if entries:
-                self._require_embedder()
-            journal = JournalWriter(self._db, space_id, self.normalise_name)
+            key = self._space_key(space)
+            lock = self._db.run("space.lock", key)  # all of these are sent before the first answer is awaited
+            lease = None if plan.turn is None else self._db.run("queue.lease", (*key, plan.turn))
+            embedder = self._db.run("meta.lock", ("embedder",)) if entries else None
+            space_id = self._locked_space(lock, space, epoch)
+            said_at = now if lease is None else self._leased_at(lease, plan)
+            if embedder is not None:
+                self._check_embedder(embedder)
+            subjects = [draft.subject for draft in plan.drafts]
+            journal = JournalWriter(self._db, space_id, self.normalise_name, subjects)
             remaining = iter(entries)
             for operation in plan.operations:
                 drafts = [(draft, next(remaining)) for draft in operation.add]
@@ -235,16 +240,16 @@ class ThoughtsMixin(RelationalBase):
                 retired[id_] = _retired_without_validity(thought, now)
         return retired
 
-    def _require_lease(self, space_id: int, turn: int, lease: str) -> datetime:
+    def _leased_at(self, lease: Cursor, plan: Plan) -> datetime:
         """Check that the lease is still valid. Returns when the turn was said."""
-        row = self._db.run("queue.lease", (space_id, turn)).fetchone()
+        row, turn = lease.fetchone(), Ref("turn", plan.turn or 0)
         if row is None:
-            raise errors.LeaseLost(f"{Ref('turn', turn)} was erased meanwhile")
+            raise errors.LeaseLost(f"{turn} was erased meanwhile")
         current_lease, thought_at, at, hidden_by = row
         if hidden_by is not None:
-            raise errors.LeaseLost(f"{Ref('turn', turn)} was hidden meanwhile by {Ref('action', hidden_by)}")
-        if thought_at is not None or current_lease != lease:
-            raise errors.LeaseLost(f"{Ref('turn', turn)} was taken over by another worker")
+            raise errors.LeaseLost(f"{turn} was hidden meanwhile by {Ref('action', hidden_by)}")
+        if thought_at is not None or current_lease != plan.lease:
+            raise errors.LeaseLost(f"{turn} was taken over by another worker")
         return from_micros(at)
 
     def _apply_operation(

@@ -165,7 +165,8 @@ UPDATE turns SET lease_until = ?4
 WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND lease = ?3 AND thought_at IS NULL
 
 -- name: queue.lease
-SELECT lease, thought_at, at, hidden_by FROM turns WHERE space = ?1 AND id = ?2
+SELECT lease, thought_at, at, hidden_by FROM turns
+WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND id = ?3
 
 -- name: queue.done
 UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space = ?1 AND id = ?2
@@ -312,7 +313,8 @@ UPDATE actions SET undone_by = ?3 WHERE space = ?1 AND id = ?2
 
 -- name: actions.select
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
-FROM actions WHERE space = ?1 AND id > ?2 AND (?3 IS NULL OR turn = ?3) ORDER BY id LIMIT ?4
+FROM actions WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
+  AND id > ?3 AND (?4 IS NULL OR turn = ?4) ORDER BY id LIMIT ?5
 
 -- name: actions.by_ids
 SELECT id, action, reason, actor, at, turn, undoes, undone_by, before, after, hides
@@ -587,6 +589,14 @@ SELECT coalesce(sum(slots), 0) FROM request_slots WHERE client = ?1 AND process 
 -- name: limits.set_slots
 INSERT INTO request_slots (client, process, slots, until) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT (client, process) DO UPDATE SET slots = excluded.slots, until = excluded.until
+
+-- name: limits.renew_slots
+UPDATE request_slots SET slots = min(slots, w.value), until = ?4
+FROM json_each(?2) AS w
+WHERE client = w.key AND process = ?1 AND until > ?3 RETURNING client, slots
+
+-- name: limits.delete_ended_slots
+DELETE FROM request_slots WHERE (process = ?1 AND slots = 0) OR until <= ?2
 
 -- name: limits.delete_slots
 DELETE FROM request_slots WHERE client = ?1 AND (process = ?2 OR until <= ?3)

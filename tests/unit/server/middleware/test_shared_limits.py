@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -49,6 +49,12 @@ class CountingStore:
     ) -> int:
         self._called()
         return self._store.lease_slots(client, process, wanted, limit, lease_seconds, now)
+
+    def renew_slots(
+        self, process: str, wanted: Mapping[str, int], lease_seconds: float, now: datetime
+    ) -> dict[str, int]:
+        self._called()
+        return self._store.renew_slots(process, wanted, lease_seconds, now)
 
     def _called(self) -> None:
         self.calls += 1
@@ -122,11 +128,22 @@ def test_requests_are_taken_in_portions(store: CountingStore) -> None:
     run(work)
 
 
-async def occupied(stack: AsyncExitStack, limits: SharedLimits, count: int) -> int:
+def test_simultaneous_requests_share_a_portion(store: CountingStore) -> None:
+    async def work(pool: ThreadPool) -> None:
+        first, second = processes(store, Clock(), pool, rate=320.0)
+        admitted = await asyncio.gather(*(sent([first], 1) for _ in range(100)))
+        assert sum(admitted) == 100
+        assert store.calls == 5, "a portion has 20 requests"
+        assert await sent([second], 300) == 220, "the first process holds no more than it has used"
+
+    run(work)
+
+
+async def occupied(stack: AsyncExitStack, limits: SharedLimits, count: int, client: str = "key") -> int:
     admitted = 0
     for _ in range(count):
         try:
-            await stack.enter_async_context(limits.slot("key"))
+            await stack.enter_async_context(limits.slot(client))
             admitted += 1
         except RequestRefused:
             pass
@@ -155,13 +172,64 @@ def test_simultaneous_requests_get_what_is_left(store: CountingStore) -> None:
     run(work)
 
 
-def test_slots_are_renewed_and_given_back(store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_slots_are_leased_though_they_are_no_whole_portion(store: CountingStore) -> None:
+    async def work(pool: ThreadPool) -> None:
+        first, second = processes(store, Clock(), pool, limit=167)  # portions of 10
+        async with AsyncExitStack() as running:
+            assert await occupied(running, first, 160) == 160
+            assert await occupied(running, second, 10) == 7
+            assert second.slots["key"] == 7
+
+    run(work)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def test_slots_of_many_clients_are_renewed_with_one_call(
+    store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_limits, "RENEW_INTERVAL_SECONDS", 0.5)
+
+    async def work(pool: ThreadPool) -> None:
+        clock = Clock()
+        first, second = processes(store, clock, pool, limit=5)
+        async with AsyncExitStack() as running:
+            for client in ("one", "two", "three"):
+                assert await occupied(running, first, 5, client) == 5
+            calls = store.calls
+            clock.seconds += shared_limits.LEASE_SECONDS - 1
+            await until(lambda: store.calls > calls)
+            await asyncio.sleep(0.1)
+            assert store.calls == calls + 1
+            clock.seconds += 2
+            for client in ("one", "two", "three"):
+                assert await occupied(running, second, 1, client) == 0
+
+    run(work)
+
+
+def test_slots_that_ended_are_leased_again(store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_limits, "RENEW_INTERVAL_SECONDS", 0.01)
 
-    async def until(condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
-            while not condition():
-                await asyncio.sleep(0.01)
+    async def work(pool: ThreadPool) -> None:
+        clock = Clock()
+        first, second = processes(store, clock, pool, limit=5)
+        async with AsyncExitStack() as running:
+            assert await occupied(running, first, 3) == 3
+            clock.seconds += shared_limits.LEASE_SECONDS + 1
+            calls = store.calls
+            await until(lambda: store.calls >= calls + 2)
+            assert await occupied(running, second, 5) == 2
+
+    run(work)
+
+
+def test_slots_are_renewed_and_given_back(store: CountingStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_limits, "RENEW_INTERVAL_SECONDS", 0.01)
 
     async def work(pool: ThreadPool) -> None:
         clock = Clock()

@@ -68,14 +68,52 @@ def metric(telemetry: Telemetry, line: str) -> bool:
     return line in telemetry.metrics.render().decode().splitlines()
 
 
-def test_round_thinks_a_few_turns_per_space(open_memory: OpenMemory, clock: FakeClock) -> None:
+def test_round_thinks_a_few_turns_per_visit(
+    open_memory: OpenMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(think_worker, "VISIT_SECONDS", 60.0)
     noting = Noting()
     memory = open_memory(think=noting)
     tell(memory, "ann", *(f"a{n}" for n in range(20)))
     clock.advance(1)
     tell(memory, "ben", "b0")
-    assert make_worker(memory, clock, turns_per_space=3).run_round()
+    assert make_worker(memory, clock, turns_per_visit=3).run_round()
     assert noting.seen == ["a0", "a1", "a2", "b0"]
+
+
+def test_visit_ends_when_its_time_is_over(
+    open_memory: OpenMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(think_worker, "VISIT_SECONDS", 0.0)
+    noting = Noting()
+    memory = open_memory(think=noting)
+    tell(memory, "ann", "a0", "a1")
+    clock.advance(1)
+    tell(memory, "ben", "b0")
+    one = make_worker(memory, clock)
+    assert one.run_round()
+    assert noting.seen == ["a0", "b0"], "one batch of turns at least"
+    assert one.run_round()
+    assert noting.seen == ["a0", "b0", "a1"]
+
+
+def test_queue_is_read_again_when_others_were_faster(open_memory: OpenMemory, clock: FakeClock) -> None:
+    noting = Noting()
+    memory = open_memory(think=noting)
+    users = [f"user{number}" for number in range(6)]
+    for user in users:
+        tell(memory, user, "I own a boat.")
+        clock.advance(1)
+    one = make_worker(memory, clock)
+    visited: list[str] = []
+
+    def think(tenant: str, space: str) -> bool:
+        visited.append(space)
+        return False
+
+    one._think = think  # type: ignore[method-assign]
+    assert not one.run_round()
+    assert visited == users[: think_worker.MAX_EMPTY_VISITS + 1]
 
 
 def test_round_thinks_for_all_tenants(open_memory: OpenMemory, clock: FakeClock) -> None:
@@ -158,7 +196,7 @@ def test_worker_pauses_only_while_turns_arrive_as_fast(
 
     memory = open_memory(think=Noting(arrive))
     pauses: list[float] = []
-    one = make_worker(memory, clock, turns_per_space=1)
+    one = make_worker(memory, clock, turns_per_visit=1)
     monkeypatch.setattr(one._stop, "wait", pauses.append)
     tell(memory, "ann", "a0", "a1", "a2", "a3")
     while one.run_round():
