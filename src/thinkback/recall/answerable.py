@@ -114,6 +114,11 @@ class AnswerJudge:
             return None
         return share
 
+    def shares_word(self, text: str, *, required: bool = False) -> bool:
+        """Whether a text has a word of the question in some form; or one of the `required` words."""
+        terms = frozenset(extract_terms(text))
+        return any(word.is_in(text, terms) for word in self.words if word.required or not required)
+
     def _names_asked_thing(self, sentence: str) -> bool:
         """Whether a name belongs to what is asked for: "my cousin Tomas and a drummer" names no drummer."""
         asked = [word for word in self.words if word.required and word.text.isascii()]

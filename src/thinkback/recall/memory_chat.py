@@ -2,6 +2,7 @@
 
     where is anna moving to?     Your sister Anna is moving to Turku in May. [thought:3]
     what is her husband called?  You have not told me that.
+    which floor are we on?       I find no clear answer. The nearest that you told me: “...”
     I adopted a cat              Noted: you adopted a cat.
     forget that                  Done, I have forgotten that.
     write me a poem              how to get a model that can
@@ -29,7 +30,7 @@ from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say
 from thinkback.recall.overview import asks_for_overview
-from thinkback.types import INSTRUCTION, SAID, Action, Recollection, Thought, Turn
+from thinkback.types import INSTRUCTION, SAID, Action, Candidate, Recollection, Thought, Turn
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
@@ -38,6 +39,7 @@ _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older
 _MAX_TURNS_OF_A_RARE_TERM = 3
 _USER_TERMS = frozenset(("user", "用户"))
 _PREFIXED_ANSWER = re.compile(r"\A(?:Asked: .*? Answered: |问：.*? 答：)", re.DOTALL)
+_SAID_TEXT = re.compile(r"user, (?P<day>\d{4}-\d\d-\d\d): (?P<words>.*)", re.DOTALL)  # `display.format_query`
 _TRAILING = re.compile(r"[\s.,;:!。，；：！]+\Z")
 
 
@@ -94,14 +96,17 @@ def reply_from_memory(
     if parts.is_request:
         return say("needs_model", message)
     replies = [acknowledge(message, told)] if parts.tells else []
-    if parts.question:
-        answer = answer_question(parts.question, recollection, look_up)
+    question = parts.question
+    if not question and replies == [say("okay", message)] and load_patterns("question_word").search(message):
+        question = message
+    if question:
+        answer = answer_question(question, recollection, look_up)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
 def answer_question(question: str, recollection: Recollection, look_up: LookUp | None = None) -> str:
-    """The cited answer from memory, or that it was not told, or that a model is needed."""
+    """The cited answer from memory; else the nearest statements, or that it was not told or needs a model."""
     judge = AnswerJudge(question)
     statements = list(_own_statements(question, recollection))
     chosen = _find_forbidding(question, statements) or _choose(question, judge, statements)
@@ -113,12 +118,11 @@ def answer_question(question: str, recollection: Recollection, look_up: LookUp |
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     if load_patterns("advice").search(question):
         return say("needs_model", question)
-    known_names = any(
-        word.required and word.is_in(sentence.text, sentence.terms)
-        for word in judge.words
-        for sentence in statements
-    )
-    if known_names or load_patterns("personal").search(question):
+    is_personal = load_patterns("personal").search(question) is not None
+    if nearest := _nearest(judge, recollection, is_personal=is_personal):
+        return say("nearest", question, "; ".join(map(_quote, nearest)))
+    known_names = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
+    if known_names or is_personal:
         return say("not_told", question)
     separator = "" if detect_language(question) == "zh" else " "
     return separator.join((say("not_told", question), say("needs_model", question)))
@@ -200,14 +204,19 @@ def _cite(question: str, sentence: ScoredSentence) -> str:
     ref, chinese = sentence.candidate.ref, detect_language(question) == "zh"
     if translated := _translate(question, sentence):
         return f"{_capitalise(_understood(question, translated))} [{ref}]"
-    words = _own_words(sentence.text)
-    words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
-    if sentence.candidate.turn is not None:  # thoughts have their dates already
-        words = add_dates(words, sentence.candidate.turn.at)
+    words = _dated_words(sentence)
     rewritten = to_second_person(words)
     if rewritten is None or chinese != has_han(rewritten):
         return f"{say('told', question, _without_end(words))}{'。' if chinese else '.'} [{ref}]"
     return f"{_capitalise(_understood(question, words))} [{ref}]"
+
+
+def _dated_words(sentence: ScoredSentence) -> str:
+    """The user's words, not too long, with the dates that relative times mean."""
+    words = _own_words(sentence.text)
+    words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
+    turn = sentence.candidate.turn
+    return words if turn is None else add_dates(words, turn.at)  # thoughts have their dates already
 
 
 def _translate(question: str, sentence: ScoredSentence) -> str:
@@ -297,6 +306,37 @@ def _antecedent(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) 
         for other in statements
         if 0 <= sentence.said_in - other.said_in <= 1 and other.text != sentence.text
     )
+
+
+def _nearest(judge: AnswerJudge, recollection: Recollection, *, is_personal: bool) -> list[Candidate]:
+    """The best recalled memory, and the newest one that has a word of the question: it may be the change.
+
+    What is not about the user, such as why the sky is blue, needs the person or thing it is about in common.
+    """
+    relevant = [
+        item
+        for item in recollection
+        if item.outdated is None
+        and item.score.total >= recollection.threshold
+        and (item.thought is None or item.thought.relation != INSTRUCTION)
+        and not (item.turn and asks(item.turn.query))
+    ]
+    shared = [item for item in relevant if judge.shares_word(item.text, required=not is_personal)]
+    nearest = [*(relevant if is_personal else shared)[:1], *sorted(shared, key=_last_turn)[-1:]]
+    return list({_last_turn(item): item for item in nearest}.values())
+
+
+def _last_turn(item: Candidate) -> int:
+    return item.thought.last_turn if item.thought else item.ref.id
+
+
+def _quote(item: Candidate) -> str:
+    """A memory as it was said, with its day and reference."""
+    said = _SAID_TEXT.fullmatch(item.text)
+    if said is None:
+        return f"{item.text} [{item.ref}]"
+    words = shorten(said["words"], lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or said["words"]
+    return f"“{_without_end(_own_words(words))}” ({said['day']}) [{item.ref}]"
 
 
 def _find_forbidding(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:

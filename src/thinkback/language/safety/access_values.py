@@ -190,6 +190,7 @@ def find_candidates(
     """The candidates of a normalised text that overlap no `known` span, each with its features."""
     if not _MAY_CONTAIN.search(text):
         return
+    text = _REFERENCE.sub(lambda match: MARK_PLACEHOLDER * len(match[0]), text)
     before: _Sentence | None = None
     spans = [
         (first, min(first + _MAX_SENTENCE_CHARS, end))
@@ -210,6 +211,7 @@ def find_candidates(
         before = sentence
 
 
+_REFERENCE = re.compile(r"\b(?:turn|thought|action):\d+\b|\b[a-z]+@\d+\b")  # of a memory, of a reader
 _TELLING_SHAPES = ("strong",)  # read in any sentence
 _MAY_CONTAIN = re.compile(
     rf"\d|[\"'“「『«„:=：]|[a-z][A-Z]|[!#$%^*~_+&][A-Za-z0-9]|{_HAN_DIGIT}{{3}}|{_DIGIT_WORD}\W|{_TENS_WORD}\W|[是叫为说答填写输念报]"

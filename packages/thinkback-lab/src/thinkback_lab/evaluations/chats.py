@@ -8,13 +8,14 @@ A file is one chat, one JSON object per line, plain or gzipped; `at` is the time
   {"at", "request": text}                                        anything that memory cannot answer
 
 Words are compared in lower case. A right answer has one word of every `accept` list and no `reject` word;
-"not told" is recognised in English and Chinese. `understood` are the words that the acknowledgement of a
-statement has to show; an empty list means that nothing may be claimed to be kept.
+"not told" is recognised in English and Chinese, also as "no clear answer", after which the nearest statements
+may have the accepted words. `understood` are the words that the acknowledgement of a statement has to show;
+an empty list means that nothing may be claimed to be kept.
 
 Every question has one outcome:
 
   right     told, and answered with the accepted words
-  not told  never told, and the answer says so
+  not told  never told, and the answer says so, or that it is not sure and what comes nearest
   missed    told, but the answer says that it was not
   wrong     told, but answered with other words of the user, or with a rejected word
   invented  never told, but answered as if it were; or with a number or name that the user never said
@@ -51,12 +52,15 @@ _NOT_TOLD = re.compile(
     r"\byou(?: have|'ve)?(?: not|n't)(?: yet)? (?:told|mentioned|said)"
     r"|\byou haven['’]?t (?:told|mentioned|said)"
     r"|\bI (?:do not|don['’]?t) (?:know|have|remember)|\bnot (?:mentioned|specified|provided)"
+    r"|\bno clear answer\b|没有找到确切的答案"
     "|还?没有?(?:告诉|提到|说)过?|不知道|未提及",
     re.IGNORECASE,
 )
 _NEEDS_MODEL = re.compile(r"\bthinkback pull\b")
 _KEPT = re.compile(r"\bnoted\b|记下了", re.IGNORECASE)
-_FRAME = "You told me: 你告诉过我："  # words around a quotation
+_FRAME = (
+    "You told me: The nearest that you told me: 你告诉过我：你说过的最接近的是："  # words around quotations
+)
 _CITATION = re.compile(r"\[(?:thought|turn):\d+\]")
 
 
