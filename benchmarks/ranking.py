@@ -55,7 +55,7 @@ def main() -> None:
         with Memory(path, embedder=resources.embedder, background=False, clock=clock) as memory:
             if is_new:
                 remember(memory, clock, case.items)
-            items = {turn.id: turn.key for turn in memory.turns()}
+            items = {turn.id: turn.key for turn in memory.turns(hidden=True)}
             for question in case.questions:
                 if question.gold:
                     clock.now = question.at
