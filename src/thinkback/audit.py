@@ -110,12 +110,15 @@ def _repeats(thought: Thought, other: Thought) -> bool:
 
 def _find_quarantined(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Iterator[Finding]:
     for turn in turns:
-        spans = (*find_quarantined(turn.query), *find_quarantined(turn.response))
-        if spans:
+        kinds: dict[str, str] = {}  # by the words found: a reply may repeat a secret without its label
+        for text in (turn.query, turn.response):
+            for span in find_quarantined(text):
+                kinds.setdefault(text[span.start : span.end], span.kind)
+        if kinds:
             yield Finding(
                 "quarantined",
                 (turn.ref,),
-                ", ".join(dict.fromkeys(span.kind for span in spans)),
+                ", ".join(dict.fromkeys(kinds.values())),
                 _shorten(redact_memory(turn).text),
             )
     for thought in thoughts:

@@ -71,11 +71,16 @@ def _outdated_facts(
     relevant: Collection[int],
 ) -> Sequence[Thought]:
     """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
-    valid_sources = [source for thought, source in facts if thought.id not in retired]
-    outdated = [
-        (thought, source)
+    gone = [(thought, source) for thought, source in facts if thought.id in retired]
+    valid_sources = [
+        source
         for thought, source in facts
-        if thought.id in retired and not thought.current and source not in valid_sources
+        if thought.id not in retired
+        # a thought may also name the words of what it replaced, which it does not say again
+        and all(other != source or old.object in thought.sentence for old, other in gone)
+    ]
+    outdated = [
+        (thought, source) for thought, source in gone if not thought.current and source not in valid_sources
     ]
     rest = turn.query  # without the words of retired thoughts
     for thought, source in outdated:
