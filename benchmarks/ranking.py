@@ -145,7 +145,7 @@ def recall_figures(
     ]
     gold = set(question.gold)
     for rank in RANKS:
-        hits = gold.intersection(*[set().union(*found[:rank])]) if found else set()
+        hits = gold & set().union(*found[:rank])
         yield float(bool(hits)) if rank == 1 else len(hits) / len(gold)
 
 

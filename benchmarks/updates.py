@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 
 from thinkback.think.reader_updates import MIN_LOG_PROBABILITY
@@ -43,7 +44,7 @@ def print_updates(examples: Path, replies: Path) -> None:
             if mark != "keep":
                 number += 1
                 fact = known.splitlines()[position - 1].partition(". ")[2]
-                print(f"{number} {sure.get(position, 0.0):.2f} {mark}: {fact}\n    {message}")
+                print(f"{number} {sure.get(position, -math.inf):.2f} {mark}: {fact}\n    {message}")
 
 
 def print_judged() -> None:

@@ -7,6 +7,7 @@ with Memory("memory.db", user="ann") as memory:
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -184,6 +185,7 @@ class Memory(MemoryChanges, MemoryRecall):
         self,
         *,
         limit: int | None = None,
+        max_seconds: float | None = None,
         progress: ProgressCallback | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> ThinkResult:
@@ -191,11 +193,18 @@ class Memory(MemoryChanges, MemoryRecall):
 
         Args:
             limit: think about at most this many turns.
+            max_seconds: begin no further batch of turns after this time. Summaries are updated anyway.
             progress: called with (done, total).
             stopping: checked between turns; return True to stop early.
         """
+        started, batches = time.monotonic(), itertools.count()
+
+        def ends() -> bool:  # asked before each batch of turns; the first one is always thought over
+            is_over = next(batches) > 0 and time.monotonic() - started > (max_seconds or 0.0)
+            return (max_seconds is not None and is_over) or stopping()
+
         result = self._thinker.think_pending(
-            self.user, limit=checked_limit(limit), progress=progress, stopping=stopping
+            self.user, limit=checked_limit(limit), progress=progress, stopping=ends
         )
         if stopping() or not self.store.summaries_behind(self.user):
             return result
@@ -459,7 +468,7 @@ class Memory(MemoryChanges, MemoryRecall):
         }
         thoughts = self.store.thoughts(self.user, ids=sorted(drawn)) if drawn else []
         visible = tuple(thought for thought in thoughts if thought.current and not withheld_reason(thought))
-        return ToldTurn(turn, tuple(actions), visible)
+        return ToldTurn(turn, tuple(actions), visible, is_read=not self.store.pending(self.user))
 
     def _think_before_answer(self) -> None:
         """Think about the pending turns, unless they are many; it takes some milliseconds a turn."""

@@ -546,3 +546,10 @@ def test_thoughts_by_subject_and_group(memory: Memory) -> None:
     sizes = [len(memory.thoughts(subject="user", group=group)) for group in range(64)]
     assert sum(sizes) == 1
     assert sizes == [len(memory.thoughts(group=group)) for group in range(64)]
+
+
+def test_summaries_are_updated_after_the_time_of_a_visit(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.remember("I live in Lyon.", "Nice!")
+    assert memory.post_think(max_seconds=0.0).turns == 1  # the first batch is always thought over
+    assert memory.store.summaries_behind(memory.user) == []

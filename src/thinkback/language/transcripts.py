@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from thinkback.language.tokens import STOP_WORDS
 from thinkback.language.writing_systems import has_han
 
 _NAME = r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}"
@@ -18,26 +19,39 @@ _LABEL = re.compile(rf"\s*(?P<name>{_NAME}) ?[:：](?=\s|[\u4e00-\u9fff])")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*[^\W_]")
 _HAN_NAME_CHARS = (2, 3, 4)
 _POSSESSIVE = re.compile(r"['’]s$")
-LABELLED = "speaker:"
+HAS_SPEAKER = "speaker:"
 """The term of every message that names its speaker."""
 
 
+def speaker_term(name: str) -> str:
+    """The index term of a speaker."""
+    return f"{HAS_SPEAKER}{name.casefold().strip('.')}"
+
+
 def speaker_terms(text: str) -> list[str]:
-    """The index terms of the speaker that a text names at its beginning; none without a name."""
+    """The index terms of the speaker that a text names at its beginning; none without a name.
+
+    "Mary Ann Lee" can be asked for by the whole name, the first or the last word.
+    """
     label = _LABEL.match(text)
     if label is None:
         return []
-    name = label["name"].casefold()
-    return [LABELLED, *dict.fromkeys((f"{LABELLED}{name}", f"{LABELLED}{name.split()[0]}"))]
+    words = label["name"].split()
+    return [HAS_SPEAKER, *dict.fromkeys(map(speaker_term, (label["name"], words[0], words[-1])))]
 
 
-def possible_speakers(query: str) -> dict[str, str]:
-    """The words of a query that may name a speaker, by the index term of that speaker."""
-    words = [_POSSESSIVE.sub("", match.group()) for match in _WORD.finditer(query)]
+def possible_speakers(query: str) -> list[str]:
+    """The words of a query that may name a speaker."""
+    words = [
+        _POSSESSIVE.sub("", match.group())
+        for match in _WORD.finditer(query)
+        # "will" and "me" are no names, nor is "Will" as the first word
+        if match.group().lower() not in STOP_WORDS or (match.start() and match.group()[0].isupper())
+    ]
     if has_han(query):  # written without spaces: every short run of characters may be a name
         runs = [word for word in words if has_han(word)]
         words += [run[at : at + size] for run in runs for size in _HAN_NAME_CHARS for at in range(len(run))]
-    return {f"{LABELLED}{word.casefold()}": word for word in words}
+    return list(dict.fromkeys(words))
 
 
 def remove_names(query: str, names: Collection[str]) -> str:

@@ -49,11 +49,15 @@ LookUp = Callable[[str], Recollection]
 
 @dataclass(frozen=True, slots=True)
 class ToldTurn:
-    """A stored turn, what its commands did, and the current thoughts drawn from it."""
+    """A stored turn, what its commands did, and the current thoughts drawn from it.
+
+    `is_read` says whether it was thought about, so that nothing of it is worth keeping if it has no thoughts.
+    """
 
     turn: Turn
     actions: tuple[Action, ...] = ()
     thoughts: tuple[Thought, ...] = ()
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ def reply_from_memory(
         return say("needs_model", message)
     replies = [acknowledge(message, told)] if parts.tells else []
     question = parts.question
-    if not question and replies == [say("okay", message)] and load_patterns("question_word").search(message):
+    is_empty = told is not None and told.is_read and replies == [say("okay", message)]
+    if is_empty and not find_commands(message) and load_patterns("question_word").search(message):
         question = message
     if question:
         answer = answer_question(question, recollection, look_up)
@@ -319,7 +324,8 @@ def _nearest(judge: AnswerJudge, recollection: Recollection, *, is_personal: boo
         if item.outdated is None
         and item.score.total >= recollection.threshold
         and (item.thought is None or item.thought.relation != INSTRUCTION)
-        and not (item.turn and asks(item.turn.query))
+        and not item.with_response
+        and not (item.turn and (asks(item.turn.query) or not item.turn.query.strip()))
     ]
     shared = [item for item in relevant if judge.shares_word(item.text, required=not is_personal)]
     nearest = [*(relevant if is_personal else shared)[:1], *sorted(shared, key=_last_turn)[-1:]]

@@ -17,7 +17,7 @@ from thinkback.language.questions import QuestionType, classify_question, is_bri
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
-from thinkback.language.transcripts import LABELLED, possible_speakers, remove_names
+from thinkback.language.transcripts import HAS_SPEAKER, possible_speakers, remove_names, speaker_term
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.entities import ChainResult, EntityGraph, ResolvedEntity
 from thinkback.recall.score import RetentionScorer
@@ -81,11 +81,14 @@ _MIN_LABELLED_SHARE = 0.3  # of the turns; with fewer, a word before a colon is 
 
 def find_speakers(text: str, index: SpaceIndex) -> tuple[str, ...]:
     """The speakers of a transcript whom a query names; empty if the space is no transcript."""
-    labelled = len(index.ids_with_term("turn", hash_term(LABELLED)))
+    labelled = len(index.ids_with_term("turn", hash_term(HAS_SPEAKER)))
     if labelled < max(_MIN_LABELLED_TURNS, _MIN_LABELLED_SHARE * index.size("turn")):
         return ()
-    terms = possible_speakers(text)
-    return tuple(name for term, name in terms.items() if len(index.ids_with_term("turn", hash_term(term))))
+    return tuple(
+        name
+        for name in possible_speakers(text)
+        if len(index.ids_with_term("turn", hash_term(speaker_term(name))))
+    )
 
 
 Value = TypeVar("Value")

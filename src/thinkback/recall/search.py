@@ -25,7 +25,7 @@ from thinkback.language.query_rewrite import non_relation_terms
 from thinkback.language.query_time import QueryTime, TimelessQuery, parse_query_time, remove_times
 from thinkback.language.questions import QueryParts, split_query
 from thinkback.language.tokens import extract_terms
-from thinkback.language.transcripts import possible_speakers
+from thinkback.language.transcripts import speaker_term
 from thinkback.language.writing_systems import has_han
 from thinkback.presets import Preset, plain_variant
 from thinkback.recall.query import (
@@ -188,8 +188,8 @@ class Search:
         """`speaker`: 1 for the turns of the one speaker whom the query names."""
         if self.preset.weights is None or len(self.query.speakers) != 1:
             return {}
-        (term,) = possible_speakers(self.query.speakers[0])
-        said = np.isin(turns, self.index.ids_with_term("turn", hash_term(term)))
+        term = hash_term(speaker_term(self.query.speakers[0]))
+        said = np.isin(turns, self.index.ids_with_term("turn", term))
         return {"speaker": said.astype(np.float64)}
 
     def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:

@@ -7,6 +7,7 @@ can hide a fact, and `undo` brings it back; it cannot put a false one into memor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -118,7 +119,7 @@ class ModelUpdateFinder:
         return [
             Update(prompt.known[n - 1], mark)
             for n, mark in parse_reply(reply.text)
-            if mark != "keep" and 1 <= n <= count and sure.get(n, 0.0) >= self.min_log_probability
+            if mark != "keep" and 1 <= n <= count and sure.get(n, -math.inf) >= self.min_log_probability
         ]
 
 
@@ -160,9 +161,9 @@ class UpdatingReader:
 
 
 def _successor(old: Thought, changes: Sequence[ProposedChange]) -> int | None:
-    """The position of the addition that shares most words with a thought, the first of equal ones."""
+    """The position of the addition that shares most words with a thought; None if none shares any."""
     units = content_units(f"{old.subject} {old.relation} {old.sentence}")
-    best: tuple[int, int | None] = (-1, None)
+    best: tuple[int, int | None] = (0, None)
     for position, change in enumerate(changes):
         if change.fact is None or change.action not in ("add", "replace"):
             continue

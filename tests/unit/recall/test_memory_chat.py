@@ -10,6 +10,8 @@ from tests.conftest import FakeClock, OpenMemory
 from thinkback.memory import Memory
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_words, say
+from thinkback.recall.memory_chat import reply_from_memory
+from thinkback.types import Recollection
 
 NOT_TOLD = ("You have not told me that.", "你还没告诉过我。")
 UNSURE = ("I find no clear answer.", "没有找到确切的答案。")
@@ -262,3 +264,15 @@ def test_a_name_beside_somebody_else_is_not_theirs(memory: Memory) -> None:
     memory.chat("I sing with my neighbour Olga and a pianist we met at the market")
     assert memory.chat("what's the pianist's name?").text in NOT_TOLD
     assert "Olga" in memory.chat("what's my neighbour's name?").text
+
+
+def test_a_statement_that_is_not_thought_about_is_no_question() -> None:
+    recollection = Recollection(query="", items=())
+    assert reply_from_memory("I finally know how to bake rye bread.", recollection) == "Okay."
+    assert reply_from_memory("forget what I said about Anna", recollection) != say("not_told", "Anna")
+
+
+def test_the_assistants_words_are_not_the_nearest(memory: Memory) -> None:
+    memory.remember("I need a quiet holiday by the sea.", "You could book the Seaview in Whitby.")
+    memory.remember("", "The Whitby guesthouse has eleven rooms.")
+    assert "assistant" not in memory.chat("which guesthouse in whitby did you say?").text

@@ -211,7 +211,9 @@ def find_candidates(
         before = sentence
 
 
-_REFERENCE = re.compile(r"\b(?:turn|thought|action):\d+\b|\b[a-z]+@\d+\b")  # of a memory, of a reader
+_REFERENCE = re.compile(  # of a memory, and of a version of a reader or prompt
+    r"\b(?:turn|thought|action):\d+\b|\b(?:rules|read|updates|merge|forget)@\d{1,2}\b"
+)
 _TELLING_SHAPES = ("strong",)  # read in any sentence
 _MAY_CONTAIN = re.compile(
     rf"\d|[\"'“「『«„:=：]|[a-z][A-Z]|[!#$%^*~_+&][A-Za-z0-9]|{_HAN_DIGIT}{{3}}|{_DIGIT_WORD}\W|{_TENS_WORD}\W|[是叫为说答填写输念报]"

@@ -25,7 +25,7 @@ from thinkback.types import SpaceKey, ThinkResult
 
 VISIT_SECONDS = 0.25  # of thinking for one space before the next; what was begun is finished
 TURNS_PER_VISIT = 64
-MAX_EMPTY_VISITS = 2  # after which the queue is read again: other workers were faster
+MAX_EMPTY_VISITS = 3  # after which the queue is read again: other workers were faster
 SPACES_PER_ROUND = 32  # before the queue is read again: other workers have done some of them meanwhile
 GOLDEN_RATIO = 0.618034  # spreads the starting points of any number of workers evenly over the queue
 FIRST_IDLE_SECONDS, MAX_IDLE_SECONDS = 0.02, 0.5  # between two looks at an empty queue
@@ -102,7 +102,7 @@ class ThinkWorker:
         first = int(len(waiting) * (self._number * GOLDEN_RATIO % 1))  # far from where others start
         worked, empty_visits = False, 0
         for tenant, space in (*waiting[first:], *waiting[:first])[:SPACES_PER_ROUND]:
-            if self._should_stop() or empty_visits > MAX_EMPTY_VISITS:
+            if self._should_stop() or empty_visits >= MAX_EMPTY_VISITS:
                 break
             started = time.monotonic()
             try:
@@ -130,15 +130,10 @@ class ThinkWorker:
         memory = self._memories.for_tenant(tenant).for_space(space)
         self._current_memory = memory
         started = time.perf_counter()
-
-        batches = itertools.count()
-
-        def stopping() -> bool:  # asked before each batch of turns; the first one is always thought over
-            time_is_over = next(batches) > 0 and time.perf_counter() - started > VISIT_SECONDS
-            return time_is_over or self._should_stop()
-
         try:
-            result = memory.post_think(limit=self._turns_per_visit, stopping=stopping)
+            result = memory.post_think(
+                limit=self._turns_per_visit, max_seconds=VISIT_SECONDS, stopping=self._should_stop
+            )
         finally:
             self._current_memory = None
         self._report(result, time.perf_counter() - started)

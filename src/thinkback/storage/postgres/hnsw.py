@@ -104,8 +104,8 @@ class HnswIndexes:
         """Add the new rows of a space to its index, and create it if the space has become large."""
         if not self._min_rows or size < self._min_rows:
             return
-        if size - self._extended.get((key, kind), -EXTEND_ROWS) < EXTEND_ROWS:
-            return
+        if 0 <= size - self._extended.get((key, kind), -EXTEND_ROWS) < EXTEND_ROWS:
+            return  # fewer rows than before: the space was erased and filled again
         try:
             with _locked_connection(db, key) as connection:
                 if connection is None:  # another process is extending it

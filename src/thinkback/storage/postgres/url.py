@@ -57,7 +57,10 @@ def parse_url(url: str) -> PostgresUrl:
             "pool_size, pool_timeout, vacuum_limit_mb and hnsw_min_rows of the database URL are numbers"
         ) from None
     if size < 1 or not 0 < timeout <= 600 or min(limit, hnsw_min_rows) < 0:
-        raise InvalidInput("use pool_size of at least 1, and a pool_timeout above 0 and up to 600 seconds")
+        raise InvalidInput(
+            "use pool_size of at least 1, a pool_timeout above 0 and up to 600 seconds, and vacuum_limit_mb "
+            "and hnsw_min_rows of at least 0"
+        )
     options = urlencode(rest, quote_via=quote)  # libpq does not read + as a space
     conninfo = urlunsplit((SCHEMES[0], parts.netloc, parts.path, options, ""))
     if not parts.netloc:  # urlunsplit drops the empty host of postgresql:///name

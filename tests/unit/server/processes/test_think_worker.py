@@ -113,7 +113,7 @@ def test_queue_is_read_again_when_others_were_faster(open_memory: OpenMemory, cl
 
     one._think = think  # type: ignore[method-assign]
     assert not one.run_round()
-    assert visited == users[: think_worker.MAX_EMPTY_VISITS + 1]
+    assert visited == users[: think_worker.MAX_EMPTY_VISITS]
 
 
 def test_round_thinks_for_all_tenants(open_memory: OpenMemory, clock: FakeClock) -> None:

@@ -2,13 +2,14 @@
 
 An update is a known fact that is marked as replaced or ended. It is right if the gold marks the fact as one
 of the two. Marks below a log probability are left out. The gold marks a sentence only if all its facts are
-gone, so many updates that count as wrong are right in part (`benchmarks/updates.py --judged`).
+gone, so many updates that count as wrong are right in part (`benchmarks/updates.py`).
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ def read_marked_facts(examples: Path, replies: Path) -> list[MarkedFact]:
         marks, sure = dict(parse_reply(answer["reply"])), mark_probabilities(answer.get("tokens") or ())
         for number, gold in parse_reply(row["reply"]):
             marked = marks.get(number, "keep") != "keep"
-            facts.append(MarkedFact(row["lang"], gold != "keep", marked, sure.get(number, 0.0)))
+            facts.append(MarkedFact(row["lang"], gold != "keep", marked, sure.get(number, -math.inf)))
     return facts
 
 
