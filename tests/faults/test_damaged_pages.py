@@ -1,6 +1,6 @@
 """Random damage to database pages: every failure is a `StoreError` that quotes no stored text.
 
-THINKBACK_DAMAGED_FILES sets the number of damaged files (default 150).
+THINKBACK_DAMAGED_FILES sets the number of damaged files (default 60).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from thinkback.storage.sqlite import SqliteStore
 from thinkback.transfer import export_space
 from thinkback.types import VersionStamp
 
-FILES = int(os.environ.get("THINKBACK_DAMAGED_FILES", "100"))
+FILES = int(os.environ.get("THINKBACK_DAMAGED_FILES", "60"))
 PAGE = 4096
 Damage = Callable[[bytearray, random.Random], None]
 

@@ -1,6 +1,6 @@
 """kill -9 at random moments and at every named write: no turn is lost, none is thought about twice.
 
-100 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
+60 kills; THINKBACK_KILLS=5000 (`make faults`) makes more. One database is carried on through many kills.
 The count so far is printed after each database, so that a run that is stopped has counted too; another run
 with another THINKBACK_KILL_SEED makes other kills, and the counts of both may be added.
 """
@@ -24,7 +24,7 @@ from tests.faults.invariants import assert_invariants, count_turns_thought_twice
 
 from thinkback.storage.sqlite import SqliteStore
 
-KILLS = int(os.environ.get("THINKBACK_KILLS", "100"))
+KILLS = int(os.environ.get("THINKBACK_KILLS", "60"))
 FIRST_SEED = int(os.environ.get("THINKBACK_KILL_SEED", "1"))
 WORKERS = 2
 KILLS_A_DATABASE = 50

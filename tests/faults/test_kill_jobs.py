@@ -27,7 +27,7 @@ from thinkback.memory import Memory
 from thinkback.storage.sqlite import SqliteStore, connection
 from thinkback.times import to_micros
 
-KILLS = int(os.environ.get("THINKBACK_JOB_KILLS", "12"))
+KILLS = int(os.environ.get("THINKBACK_JOB_KILLS", "8"))
 TURNS = 150
 OLD_SCHEMA = 4
 SECRET = "canary-5512"

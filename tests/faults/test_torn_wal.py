@@ -23,7 +23,7 @@ from thinkback.storage.sqlite import SqliteStore
 from thinkback.storage.sqlite.connection import Connection
 from thinkback.types import VersionStamp
 
-TAILS = int(os.environ.get("THINKBACK_TORN_WALS", "500"))
+TAILS = int(os.environ.get("THINKBACK_TORN_WALS", "300"))
 Damage = Callable[[bytes, random.Random], bytes]
 
 
