@@ -34,10 +34,19 @@ COMPONENTS: dict[str, set[str]] = {
     "training/ranking.py": {"presets", "recall.features", "recall.query", "types"},
     # the marks of quotations and redactions, and what the detector says of ordinary talk
     "evaluations/safety.py": {
-        "language.safety.detector",
         "language.safety.quarantine",
         "language.safety.scan",
+        "language.safety.windows",
     },
+    # the candidates and features of the scores of values
+    "training/access_values.py": {
+        "language.safety.access_values",
+        "language.safety.detector",
+        "language.safety.normalise",
+        "language.safety.secret_detection",
+    },
+    # the thoughts that a recalled item states
+    "systems/thinkback.py": {"types"},
     # the patterns that the trained detector stands beside
     "training/safety_detector.py": {
         "language.safety.detector",
