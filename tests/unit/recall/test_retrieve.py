@@ -410,7 +410,10 @@ def test_date_in_the_question_raises_turns_of_that_day(
     assert answer in found[0].text
     assert found[0].score.total > found[1].score.total + 0.1
     undated = talked.recall("Who did I have lunch with?")
-    assert _score(undated, "Tom") == pytest.approx(_score(undated, "Mia"), abs=0.1)
+    other = "Mia" if answer == "Tom" else "Tom"
+    lead, undated_lead = (_score(items, answer) - _score(items, other) for items in (found, undated))
+    assert lead > undated_lead + 0.1
+    assert abs(undated_lead) < 0.15  # the names differ, the days do not count
 
 
 @pytest.mark.parametrize("small", [True, False])
