@@ -87,7 +87,7 @@ _TOLD_WORDS = re.compile(
 _TRAILING = ".,;:!?)]}>\"'`，。；：！？）"
 _LEADING = "\"'`“「‘(<[{"
 _NO_VALUE = re.compile(  # words, names, amounts, times, and tokens of code
-    r"[A-Za-z]+['’-][A-Za-z]+|[A-Za-z]+(?:['’][A-Za-z]+)+|[A-Za-z]+(?:/[A-Za-z]+)+|[A-Z]+s?|[a-z]+|[A-Z][a-z]+|\W+"
+    r"[A-Za-z]+['’-][A-Za-z]+|[A-Za-z]+(?:['’][A-Za-z]+)+|[A-Za-z]+(?:[/|~][A-Za-z]+)+|[A-Z]+s?|[a-z]+|[A-Z][a-z]+|\W+"
     r"|.*[(){}<>\[\]=].*|(?:[A-Za-z]+[.,;:!?]+)+[A-Za-z]*|[A-Z]?[a-z]+\*+|(?:Mc|Mac|De|La|Le|Van)[A-Z][a-z]+"
     r"|[A-Z]{0,3}[$€£¥][\d.,]+[a-z]*|[\d.,]+[A-Za-z]{1,3}|[\d.,]+[/-][A-Za-z-]+|(?:19|20)\d\d-\d\d-\d\dT[\d:.+Z-]*"
     r"|\d\w\d\w|\w+(?:[*/+]\w+){2,}|[A-Za-z]{1,2}\d{1,4}|[A-Za-z-]+(?:\.[A-Za-z-]+)+"
