@@ -41,7 +41,7 @@ from thinkback.session.context import (
     narrow_recollection,
 )
 from thinkback.think.readers import WithoutModelReader
-from thinkback.think.thinker import Worker
+from thinkback.think.worker import Worker
 from thinkback.types import (
     Answer,
     Candidate,

@@ -20,7 +20,7 @@ from thinkback.memory_queries import MemoryQueries
 from thinkback.session.summarizer import Summarizer
 from thinkback.think.commands import CommandRunner
 from thinkback.think.edits import ThoughtEdit, edited_draft
-from thinkback.think.thinker import Worker
+from thinkback.think.worker import Worker
 from thinkback.times import to_utc
 from thinkback.types import (
     CORRECTED_IN_PREFIX,

@@ -19,7 +19,8 @@ from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.transcripts import HAS_SPEAKER, possible_speakers, remove_names, speaker_term
 from thinkback.language.writing_systems import has_han
-from thinkback.recall.entities import ChainResult, EntityGraph, ResolvedEntity
+from thinkback.recall.entities import ChainResult, EntityGraph
+from thinkback.recall.entity_registry import ResolvedEntity
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
 from thinkback.types import ItemKind, Kind, NearestRows, Ref, Thought, Turn

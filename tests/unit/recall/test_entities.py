@@ -12,7 +12,8 @@ from tests.unit.recall.entity_graphs import AT, NICKNAMED, TWO_TOMS, graph_of, t
 from tests.unit.recall.two_hop_questions import CHINESE, ENGLISH
 
 from thinkback.language.names import normalise_name
-from thinkback.recall.entities import EntityGraph, entity_key
+from thinkback.recall.entities import EntityGraph
+from thinkback.recall.entity_registry import entity_key
 from thinkback.types import SAME_AS, Thought
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.proper_names import NameMention
-from thinkback.recall.entities import NAME_RELATIONS
+from thinkback.recall.entity_registry import NAME_RELATIONS
 from thinkback.server.views.browse import State
 from thinkback.server.views.snapshot import MAX_NAME_CHARS, Row, SpaceSnapshot
 from thinkback.types import INSTRUCTION, SAID
