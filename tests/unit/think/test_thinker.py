@@ -22,7 +22,8 @@ from thinkback.think.contract import ProposedChange, ReadRequest
 from thinkback.think.leases import LEASE_SECONDS
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.sentence_classifier import SentenceModel
-from thinkback.think.thinker import FIRST_RETRY_SECONDS, MAX_ATTEMPTS, MAX_READ_CHARS, Worker
+from thinkback.think.thinker import FIRST_RETRY_SECONDS, MAX_ATTEMPTS, MAX_READ_CHARS
+from thinkback.think.worker import Worker
 from thinkback.types import Turn
 
 if TYPE_CHECKING:
