@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ def global_epoch(space_id: int, epoch: int) -> int:
     return space_id * _EPOCHS_PER_SPACE + epoch
 
 
-class RelationalBase:
+class RelationalBase(ABC):
     """Connection, tenant and lookup of spaces.
 
     All queries identify a space by its row id (`space_id`) or by `_space_key`. Both include the tenant, so no
@@ -29,9 +30,9 @@ class RelationalBase:
     _tenant: str
     normalise_name = staticmethod(normalise_name)
 
+    @abstractmethod
     def _write_shared(self, work: Callable[[], _Result]) -> _Result:
         """Run `work` in a transaction that may be shared with other threads. Returns once it is durable."""
-        raise NotImplementedError
 
     def _space_key(self, space: str) -> tuple[str, str]:
         return (self._tenant, space)

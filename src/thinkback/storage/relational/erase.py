@@ -19,6 +19,7 @@ removes them.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -37,9 +38,9 @@ _ERASED_REASON = "the rest of this action was erased"
 class EraseMixin(RelationalBase):
     """`erase` and `erase_tenant` of the store."""
 
+    @abstractmethod
     def _scrubbed(self, erased: EraseResult) -> EraseResult:
         """Remove the bytes of deleted rows, after the commit; the result says whether that succeeded."""
-        raise NotImplementedError
 
     def _erase_all_spaces(self) -> EraseResult:
         """Delete all spaces and keys of this tenant. Call it inside a write transaction."""
