@@ -206,7 +206,7 @@ def find_candidates(
         for candidate in _sentence_candidates(text, sentence):
             is_known = any(start < candidate.end and candidate.start < end for start, end in known)
             is_about_access = is_beside_access or _mentions_access(sentence, candidate)
-            if not is_known and (is_about_access or candidate.shape in _TELLING_SHAPES):
+            if not is_known and (is_about_access or candidate.shape in _SHAPES_OF_PASSWORDS):
                 yield candidate, _features(text, candidate, sentence, around)
         before = sentence
 
@@ -214,7 +214,7 @@ def find_candidates(
 _REFERENCE = re.compile(  # of a memory, and of a version of a reader or prompt
     r"\b(?:turn|thought|action):\d+\b|\b(?:rules|read|updates|merge|forget)@\d{1,2}\b"
 )
-_TELLING_SHAPES = ("strong",)  # read in any sentence
+_SHAPES_OF_PASSWORDS = ("strong",)  # candidates even where nothing else is about access
 _MAY_CONTAIN = re.compile(
     rf"\d|[\"'“「『«„:=：]|[a-z][A-Z]|[!#$%^*~_+&][A-Za-z0-9]|{_HAN_DIGIT}{{3}}|{_DIGIT_WORD}\W|{_TENS_WORD}\W|[是叫为说答填写输念报]"
     r"|\b(?:is|was|are|say|says|use|with|answer|enter|type|ist|lautet|est|sag|es)\s",
@@ -271,7 +271,7 @@ def _is_other_number(text: str, number: re.Match[str], sentence: _Sentence) -> b
 
 
 def _words(text: str, sentence: _Sentence) -> Iterator[Candidate]:
-    """Quotations, and what is told in a sentence with a word for a password."""
+    """Quotations; beside a word for a password or code also the plain words after "is", "type" and others."""
     for each in _QUOTED.finditer(text, sentence.start, sentence.end):
         group = 1 if each[1] else 2
         if each[group].lower() not in ORDINARY_WORDS and not ORDINARY_VALUE.fullmatch(each[group]):

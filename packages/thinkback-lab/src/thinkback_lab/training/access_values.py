@@ -33,9 +33,8 @@ ITERATIONS = 120
 CASE_WEIGHT = 4.0
 MAX_FALSE = 0.0125  # share of harmless texts in files left out with a value above the threshold
 MAX_FALSE_TALK = 0.0  # share of the texts of ordinary talk
-MARGIN = 0.0
 MAX_EXAMPLES = 60
-_OPAQUE = re.compile("(?!)")
+_NO_MARKS = re.compile("(?!)")  # training texts have no redaction marks
 
 
 class ValueTrainer:
@@ -97,7 +96,7 @@ class ValueTrainer:
 
 
 def _labelled_values(text: str, secret: str, has_secret: bool) -> Iterator[tuple[Row, bool]]:
-    normalised = normalise_text(text, _OPAQUE).text
+    normalised = normalise_text(text, _NO_MARKS).text
     found = list(find_candidates(normalised))
     if not has_secret:
         yield from ((hash_features(named), False) for _, named in found)
@@ -122,7 +121,7 @@ def choose_value_threshold(lookalikes: Sequence[float], talk: Sequence[float]) -
         ordered = sorted(scores, reverse=True)
         return ordered[int(share * len(ordered))] if ordered else 0.0
 
-    return max(limit(lookalikes, MAX_FALSE), limit(talk, MAX_FALSE_TALK)) + MARGIN
+    return max(limit(lookalikes, MAX_FALSE), limit(talk, MAX_FALSE_TALK))
 
 
 def value_figures(

@@ -47,7 +47,7 @@ MAX_REDACTED = 0.001  # share of harmless texts above the threshold of secrets, 
 SECRET_MARGIN = 0.3
 MAX_DOUBT = 0.03  # share of orders that the patterns see and the detector may overrule
 _NO_SCORE = -99.0
-_OPAQUE = re.compile("(?!)")
+_NO_MARKS = re.compile("(?!)")  # training texts have no redaction marks
 _KINDS = ("order", "secret")
 
 
@@ -80,12 +80,12 @@ class _Rows:
 
     def windows(self, text: str, *, gated: bool = False) -> list[Row]:
         """The windows of a text; with `gated`, those that the detector scores."""
-        normalised = normalise_text(text, _OPAQUE).text
+        normalised = normalise_text(text, _NO_MARKS).text
         found = (normalised[start:end].strip() for start, end in SafetyModel.windows(normalised))
         return [self.of(window) for window in dict.fromkeys(found) if window and (not gated or gate(window))]
 
     def whole(self, text: str) -> Row:
-        return self.of(normalise_text(text, _OPAQUE).text.strip())
+        return self.of(normalise_text(text, _NO_MARKS).text.strip())
 
 
 def train_safety_model(
@@ -221,7 +221,7 @@ def _limit(scores: Sequence[float], share: float) -> float:
 
 def _match_patterns(text: str, kind: str) -> bool:
     """Whether the patterns alone find an order or a secret."""
-    normalised = normalise_text(text, _OPAQUE)
+    normalised = normalise_text(text, _NO_MARKS)
     return any(
         True
         for reading in (normalised, *disguised_readings(normalised))
