@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from thinkback.presets import Preset
     from thinkback.protocols import LLM, Embedder, Store
     from thinkback.recall.kind_classifier import KindModel
+    from thinkback.recall.question_classifier import QuestionModel
     from thinkback.think.sentence_classifier import SentenceModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
@@ -39,6 +40,7 @@ _MODULES = {
     "Store": "protocols",
     "Preset": "presets",
     "KindModel": "recall.kind_classifier",
+    "QuestionModel": "recall.question_classifier",
     "SafetyModel": "language.safety.detector",
     "SentenceModel": "think.sentence_classifier",
     "UpdateModel": "language.update_scorer",
@@ -64,6 +66,7 @@ __all__ = [
     "Message",
     "ModelError",
     "Preset",
+    "QuestionModel",
     "Recollection",
     "Reply",
     "SafetyModel",

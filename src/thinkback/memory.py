@@ -32,6 +32,7 @@ from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import AnswerCheck, CheckerFactory, TouchedConstraint
 from thinkback.recall.memory_chat import ToldTurn
+from thinkback.recall.question_classifier import mark_question
 from thinkback.recall.synthesis import synthesise
 from thinkback.session.context import (
     RECENT_TURNS,
@@ -266,7 +267,7 @@ class Memory(MemoryChanges, MemoryRecall):
         new_turn = self._new_turn(message, "", None, session, None)
         recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
         try:
-            recalled = self.recall(message, k=k)
+            recalled = self.recall(mark_question(message), k=k)
         except ModelError:  # the embedder failed: no answer is possible, but the message is stored
             self._append_turn(new_turn)
             raise

@@ -83,17 +83,16 @@ class AnswerJudge:
         self.words = tuple(_question_words(self.question, self.topic))
         self._form = _required_form(self.question, self.topic)
 
-    @property
-    def has_form(self) -> bool:
-        """Whether the answer needs a certain form: a number, a time, a name."""
-        return self._form is not None
+    def has_form(self, text: str) -> bool:
+        """Whether a text has the form of an answer: a number, a time, a name, if the question needs one."""
+        return self._form is None or self._form(text)
 
     def match(self, sentence: str, antecedent: str = "") -> float | None:
         """How well a sentence answers the question, from 0 to 1; None if it does not.
 
         `antecedent` is what was said before and tells whom a pronoun means; people may be named there.
         """
-        if self._form is not None and not self._form(sentence):
+        if not self.has_form(sentence):
             return None
         terms = frozenset(extract_terms(sentence))
         before = frozenset(extract_terms(antecedent))

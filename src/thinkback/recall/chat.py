@@ -248,7 +248,7 @@ class ChatStream:
         if llm is None:
             recalled = to_recalled_items(recollection)
             self._pieces = _stream_from_memory(
-                replace(new_turn, recalled=recalled), recollection, tell, look_up, self._told
+                replace(new_turn, recalled=recalled), recollection, recent, tell, look_up, self._told
             )
         else:
             given = _AnswerInput(
@@ -350,6 +350,7 @@ class _ToldHolder:
 def _stream_from_memory(
     new_turn: NewTurn,
     recollection: Recollection,
+    recent: Sequence[Turn],
     tell: Callable[[NewTurn], ToldTurn] | None,
     look_up: LookUp | None,
     holder: _ToldHolder,
@@ -359,7 +360,8 @@ def _stream_from_memory(
     if tell is not None and split_message(new_turn.query).tells:
         told = tell(new_turn)
         holder.turn = told.turn
-    yield reply_from_memory(new_turn.query, recollection, told, look_up)
+    before = recent[-1].query if recent else ""
+    yield reply_from_memory(new_turn.query, recollection, told, look_up, before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,13 @@ from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say
 from thinkback.recall.overview import asks_for_overview
+from thinkback.recall.question_classifier import asks_for_memory, mark_question
 from thinkback.types import INSTRUCTION, SAID, Action, Candidate, Recollection, Thought, Turn
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
+MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
 _USER_TERMS = frozenset(("user", "用户"))
@@ -76,12 +78,21 @@ def split_message(message: str) -> MessageParts:
     if load_patterns("request").search(message) and not load_patterns("about").search(message):
         return MessageParts("", is_request=True, tells=False)
     sentences = [sentence.text for sentence in split_sentences(message)] or [message]
-    asked = [
-        sentence
-        for sentence in sentences
-        if asks(sentence) or load_patterns("about").search(sentence) or asks_for_overview(sentence)
-    ]
+    asked = [sentence for sentence in sentences if _asks(sentence, alone=len(sentences) == 1)]
+    if not asked and asks_for_memory(message):
+        asked = sentences
     return MessageParts(" ".join(asked), is_request=False, tells=len(asked) < len(sentences))
+
+
+def _asks(sentence: str, *, alone: bool) -> bool:
+    """Whether a sentence asks something.
+
+    A question for general knowledge is one only if it is the whole message: beside statements it is
+    rhetorical ("the ex wants half the car. which half?").
+    """
+    if load_patterns("about").search(sentence) or asks_for_overview(sentence):
+        return True
+    return asks_for_memory(sentence) or (alone and asks(sentence))
 
 
 def reply_from_memory(
@@ -89,10 +100,12 @@ def reply_from_memory(
     recollection: Recollection,
     told: ToldTurn | None = None,
     look_up: LookUp | None = None,
+    before: str = "",
 ) -> str:
     """The whole reply to a message; `told` is its turn if it was stored and thought about already.
 
-    With `look_up`, what was said later about an answer is recalled, too: it may be over by now.
+    With `look_up`, what was said later about an answer is recalled, too: it may be over by now; and a
+    question such as "and which day" is recalled together with `before`, the message before it.
     """
     if load_patterns("greeting").search(message):
         return say("here", message)
@@ -101,36 +114,61 @@ def reply_from_memory(
         return say("needs_model", message)
     replies = [acknowledge(message, told)] if parts.tells else []
     question = parts.question
-    is_empty = told is not None and told.is_read and replies == [say("okay", message)]
-    if is_empty and not find_commands(message) and load_patterns("question_word").search(message):
-        question = message
+    if not question and told and told.is_read and replies == [say("okay", message)]:
+        question = message if asks_for_memory(message, tells_nothing=True) else ""
     if question:
+        if before and look_up is not None and _continues(question):
+            recollection = look_up(mark_question(f"{before} {question}"))
         answer = answer_question(question, recollection, look_up)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
+def _continues(question: str) -> bool:
+    """Whether a question says what it is about only together with the message before it."""
+    judge = AnswerJudge(question)
+    return load_patterns("continues").search(question) is not None or not (judge.words or judge.topic)
+
+
 def answer_question(question: str, recollection: Recollection, look_up: LookUp | None = None) -> str:
     """The cited answer from memory; else the nearest statements, or that it was not told or needs a model."""
-    judge = AnswerJudge(question)
+    judge = AnswerJudge(mark_question(question))
     statements = list(_own_statements(question, recollection))
     chosen = _find_forbidding(question, statements) or _choose(question, judge, statements)
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
         chosen = [_newer_denial(chosen[0], later, "ends") or chosen[0]]
-    if chosen:
+    nearest = _nearest(recollection)
+    if len(chosen) == 1 and _may_be_changed(question, judge, chosen[0], nearest):
+        nearest = [*nearest[:1], chosen[0].candidate]
+    elif chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     if load_patterns("advice").search(question):
         return say("needs_model", question)
-    is_personal = load_patterns("personal").search(question) is not None
-    if nearest := _nearest(judge, recollection, is_personal=is_personal):
+    is_about_memory = not asks(question) or load_patterns("personal").search(question) is not None
+    if not is_about_memory:  # such as why the sky is blue: it needs the person or thing it is about in common
+        nearest = [item for item in nearest if judge.shares_word(item.text, required=True)]
+    if nearest:
         return say("nearest", question, "; ".join(map(_quote, nearest)))
     known_names = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
-    if known_names or is_personal:
+    if known_names or is_about_memory:
         return say("not_told", question)
     separator = "" if detect_language(question) == "zh" else " "
     return separator.join((say("not_told", question), say("needs_model", question)))
+
+
+def _may_be_changed(
+    question: str, judge: AnswerJudge, chosen: ScoredSentence, nearest: Sequence[Candidate]
+) -> bool:
+    """Whether something newer that was recalled too may have changed an answer."""
+    if load_patterns("past").search(question):
+        return False
+    if chosen.candidate.outdated is not None:
+        return True
+    if not nearest or _last_turn(nearest[0]) <= chosen.said_in:
+        return False
+    return judge.has_form(nearest[0].text) and judge.shares_word(nearest[0].text)
 
 
 def acknowledge(message: str, told: ToldTurn | None) -> str:
@@ -259,8 +297,12 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
     """The sentences of thoughts and of the user's own messages; standing wishes answer nothing."""
     for sentence in score_sentences(question, recollection, sides=("query",)):
         thought = sentence.candidate.thought
-        if (thought is None or thought.relation != INSTRUCTION) and not asks(sentence.text):
+        if (thought is None or thought.relation != INSTRUCTION) and not _is_question(sentence.text):
             yield sentence
+
+
+def _is_question(text: str) -> bool:
+    return asks(text) or asks_for_memory(text)
 
 
 def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
@@ -313,11 +355,8 @@ def _antecedent(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) 
     )
 
 
-def _nearest(judge: AnswerJudge, recollection: Recollection, *, is_personal: bool) -> list[Candidate]:
-    """The best recalled memory, and the newest one that has a word of the question: it may be the change.
-
-    What is not about the user, such as why the sky is blue, needs the person or thing it is about in common.
-    """
+def _nearest(recollection: Recollection) -> list[Candidate]:
+    """The newest and the best of the memories that match well: the newest may be the change."""
     relevant = [
         item
         for item in recollection
@@ -325,11 +364,14 @@ def _nearest(judge: AnswerJudge, recollection: Recollection, *, is_personal: boo
         and item.score.total >= recollection.threshold
         and (item.thought is None or item.thought.relation != INSTRUCTION)
         and not item.with_response
-        and not (item.turn and (asks(item.turn.query) or not item.turn.query.strip()))
+        and not (item.turn and (_is_question(item.turn.query) or not item.turn.query.strip()))
     ]
-    shared = [item for item in relevant if judge.shares_word(item.text, required=not is_personal)]
-    nearest = [*(relevant if is_personal else shared)[:1], *sorted(shared, key=_last_turn)[-1:]]
-    return list({_last_turn(item): item for item in nearest}.values())
+    if not relevant:
+        return []
+    best = max(relevant, key=lambda item: item.score.total)
+    close = [item for item in relevant if item.score.total >= MIN_NEAREST_SHARE * best.score.total]
+    newest = max(close, key=_last_turn)
+    return [newest] if _last_turn(newest) == _last_turn(best) else [newest, best]
 
 
 def _last_turn(item: Candidate) -> int:

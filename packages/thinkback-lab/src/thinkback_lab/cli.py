@@ -29,7 +29,7 @@ from thinkback_lab.commands.paper_experiments import classification, consistency
 from thinkback_lab.commands.patients import patients
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.runs import compare, judge, tables
-from thinkback_lab.commands.train import kinds, sentences, train_pairs
+from thinkback_lab.commands.train import kinds, questions, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
 from thinkback_lab.commands.train_lora import examples, export, lora, merge, score
 from thinkback_lab.commands.train_lora import generate as generate_replies
@@ -77,6 +77,7 @@ app.add_typer(training, name="train")
 training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
+training.command(short_help="Does a message ask for something told before?")(questions)
 training.command(short_help="The weights with which recall ranks memories.")(ranking)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
 training.command(short_help="Training examples for a small model that reads turns.")(examples)

@@ -1,4 +1,4 @@
-"""`thinkback-lab train`: kinds, sentences, pairs, safety."""
+"""`thinkback-lab train`: kinds, sentences, pairs, questions, safety."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thinkback import KindModel, Memory, SafetyModel, SentenceModel, UpdateModel
+from thinkback import KindModel, Memory, QuestionModel, SafetyModel, SentenceModel, UpdateModel
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
@@ -18,6 +18,7 @@ from thinkback_lab.evaluations.safety import user_sentences
 from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
+from thinkback_lab.training.question_classifier import read_messages, train_question_model
 from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
@@ -199,6 +200,44 @@ def train_pairs(
         options.print_table(_pair_table(trained.figures), f"{trained.figures['pairs']} training pairs")
 
 
+def questions(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Labelled messages: JSON lines files, or folders.")
+    ],
+    lives: Annotated[
+        list[str] | None,
+        typer.Option("--lives", metavar="LIVES", help="Lives to learn from too; may be repeated."),
+    ] = None,
+    pairs: PairsOption = None,
+    data: options.DataOption = None,
+    out: ModelOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Train the question classifier that thinkback ships: does a message ask for something told before?
+
+    Prints, above several thresholds, the share of questions found and of other messages taken for one, each
+    on messages left out.
+
+    \b
+    Examples:
+      thinkback-lab train questions scenarios/questions --json
+      thinkback-lab train questions scenarios/questions --lives train --lives scenarios/lives/train.jsonl \\
+          --lives scenarios/lives/train2.jsonl --pairs scenarios/pairs/compatible.jsonl \\
+          --pairs scenarios/pairs/updates.jsonl --out src/thinkback/recall/questions.npz
+    """
+    with options.exit_on_error():
+        _check_model_path(out)
+        statements = [*read_statements(), *_pair_statements(read_pairs(pairs) if pairs else ())]
+        trained = train_question_model(read_messages(files), statements, read_lives(lives or ["train"], data))
+        _save_model(trained.model, out)
+    settings = {"files": [str(path) for path in files], "lives": lives or ["train"]}
+    summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
+    if as_json:
+        options.print_json(summary)
+    else:
+        options.print_table(_question_table(trained.figures), f"{trained.figures['examples']} examples")
+
+
 def safety(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Labelled texts (JSON lines), one style per file.")
@@ -252,6 +291,17 @@ def safety(
         options.print_table(_safety_table(trained.figures), f"{trained.figures['texts']} labelled texts")
 
 
+def _question_table(figures: Mapping[str, Any]) -> Table:
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False)
+    for title in ("threshold", f"found of {figures['questions']}", f"false of {figures['others']}"):
+        grid.add_column(title, justify="right")
+    for threshold, shares in figures["thresholds"].items():
+        grid.add_row(threshold, f"{shares['found']:.3f}", f"{shares['false']:.3f}")
+    return grid
+
+
 def _safety_table(figures: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
@@ -290,7 +340,9 @@ def _check_model_path(out: Path | None) -> None:
         raise LabError(f"{out}: the file name must end in .npz")
 
 
-def _save_model(model: KindModel | SafetyModel | SentenceModel | UpdateModel, out: Path | None) -> None:
+def _save_model(
+    model: KindModel | QuestionModel | SafetyModel | SentenceModel | UpdateModel, out: Path | None
+) -> None:
     if out is not None:
         try:
             model.save(out)

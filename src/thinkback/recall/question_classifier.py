@@ -1,0 +1,153 @@
+"""Does a message ask for something that was told before, as people type: "rent?", "mri what day", 到底去没去?
+
+    P(question | message) = sigmoid(w x + u d)
+
+x are hashed words and runs of characters, d a few numbers, among them what the rules of
+`language.sentences.is_question` say. `thinkback-lab train questions` writes the model file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+from typing import IO, TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from thinkback.errors import InvalidInput
+from thinkback.index.lexical import hash_term
+from thinkback.language.sentences import is_question
+from thinkback.language.tokens import fold_text
+from thinkback.language.writing_systems import has_han
+from thinkback.recall.answerable import asks
+from thinkback.recall.kind_classifier import extract_grams
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Features = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+
+MODEL_FILE = "questions.npz"
+BUCKETS = 1 << 14
+MAX_CHARS = 400  # longer messages are cut
+THRESHOLD = 0.5  # of the probability of a question
+EMPTY_THRESHOLD = 0.15  # of a message of which nothing was worth keeping
+_RUN_LENGTHS = (3, 4)
+_QUANTISATION_LEVELS = 127
+
+
+def asks_for_memory(message: str, *, tells_nothing: bool = False) -> bool:
+    """Whether a message asks for something that was told before, by the model of this package.
+
+    `tells_nothing` says that the message was read and nothing of it was worth keeping.
+    """
+    threshold = EMPTY_THRESHOLD if tells_nothing else THRESHOLD
+    return QuestionModel.shipped().probability(message) >= threshold
+
+
+def mark_question(message: str) -> str:
+    """The message with a question mark if it asks for something and has none: "mri what day?"."""
+    text = message.rstrip()
+    if any(mark in text for mark in "?？") or not asks_for_memory(text):
+        return message
+    return text + ("？" if has_han(text) else "?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionModel:
+    """A linear model: `words` in 8 bits with one scale, and the weights of the numbers."""
+
+    BUCKETS: ClassVar[int] = BUCKETS
+
+    words: npt.NDArray[np.int8]
+    scale: float
+    dense: npt.NDArray[np.float64]
+
+    @classmethod
+    def quantise(cls, words: npt.NDArray[np.float64], dense: npt.NDArray[np.float64]) -> Self:
+        """Store exact weights in as few bits as the model file does, so that a saved model scores alike."""
+        scale = float(np.float32(max(float(np.abs(words).max()), 1e-9) / _QUANTISATION_LEVELS))
+        rounded = dense.astype(np.float32).astype(np.float64)
+        return cls(np.rint(words / scale).astype(np.int8), scale, rounded)
+
+    @staticmethod
+    @cache
+    def shipped() -> QuestionModel:
+        """The model of this package, loaded at the first call."""
+        with files("thinkback.recall").joinpath(MODEL_FILE).open("rb") as file:
+            return QuestionModel.load(file)
+
+    @staticmethod
+    def hashed(text: str) -> Features:
+        """The buckets of a text and their values."""
+        slots = np.array(sorted({hash_term(gram) % BUCKETS for gram in _grams(text)}), dtype=np.int64)
+        return slots, np.full(len(slots), 1 / math.sqrt(max(len(slots), 1)))
+
+    @staticmethod
+    def numbers(text: str) -> list[float]:
+        """1, what rules say, whether it ends with a question mark, its length, whether it is Chinese."""
+        return [
+            1.0,
+            float(is_question(text)),
+            float(asks(text)),
+            float(any(mark in text[-6:] for mark in "?？")),
+            math.log(len(text) + 1) / 5,
+            float(has_han(text)),
+        ]
+
+    def probability(self, message: str) -> float:
+        text = message.strip()[:MAX_CHARS]
+        slots, values = self.hashed(text)
+        logit = self.scale * float(self.words[slots] @ values) + float(np.dot(self.numbers(text), self.dense))
+        return 1 / (1 + math.exp(-logit))
+
+    def save(self, file: str | PathLike[str] | IO[bytes]) -> None:
+        """Write the model as .npz; the same weights give the same bytes."""
+        np.savez_compressed(
+            file,
+            allow_pickle=False,
+            words=self.words,
+            scale=np.float32(self.scale),
+            dense=self.dense.astype(np.float32),
+        )
+
+    @classmethod
+    def load(cls, file: str | PathLike[str] | IO[bytes]) -> Self:
+        """Read a model written by `save`.
+
+        Raises:
+            InvalidInput: if the file is not a model, or one of another version.
+        """
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = dict(archive)
+            words, dense = arrays["words"], arrays["dense"].astype(np.float64)
+            if words.shape != (BUCKETS,) or dense.shape != (len(cls.numbers("")),):
+                raise InvalidInput("this model of questions was made for another version: train it again")
+            return cls(words, float(arrays["scale"]), dense)
+        except (KeyError, ValueError, TypeError, EOFError) as error:
+            raise InvalidInput(f"no model of questions: {error}") from error
+
+
+def _grams(text: str) -> set[str]:
+    """Words, pairs and classes of words, runs of characters, and how the message begins and ends."""
+    folded = fold_text(text)
+    grams = set(extract_grams(text))
+    framed = f"^{folded}$"
+    grams |= {
+        f"c{framed[start : start + length]}"
+        for length in _RUN_LENGTHS
+        for start in range(len(framed) - length + 1)
+    }
+    words = folded.split()
+    if words:
+        grams |= {
+            f"F {words[0]}",
+            f"L {words[-1]}",
+            f"F2 {' '.join(words[:2])}",
+            f"L2 {' '.join(words[-2:])}",
+        }
+    return grams

@@ -1,0 +1,72 @@
+"""The question classifier, on chats by people who did not know it, and its model file."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thinkback.errors import InvalidInput
+from thinkback.recall.question_classifier import QuestionModel, asks_for_memory, mark_question
+
+CHATS = Path(__file__).parents[3] / "scenarios" / "chats" / "heldout"
+
+
+def _messages(kind: str) -> list[str]:
+    lines = (line for file in sorted(CHATS.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines())
+    return [message[kind] for message in map(json.loads, lines) if kind in message]
+
+
+def test_finds_questions_of_chats_that_were_not_trained_on() -> None:
+    asked, told = _messages("ask"), _messages("say")
+    assert len(asked) > 100
+    assert len(told) > 100
+    assert sum(map(asks_for_memory, asked)) >= 0.93 * len(asked)
+    assert sum(map(asks_for_memory, told)) <= 0.03 * len(told)
+
+
+def test_needs_less_evidence_if_nothing_was_kept() -> None:
+    asked = _messages("ask")
+    with_less = sum(asks_for_memory(text, tells_nothing=True) for text in asked)
+    assert with_less >= sum(map(asks_for_memory, asked))
+
+
+@pytest.mark.parametrize(
+    ("message", "marked"),
+    [
+        ("when is my dentist appointment", "when is my dentist appointment?"),
+        ("when is my dentist appointment?", "when is my dentist appointment?"),
+        ("我妹妹住在哪里", "我妹妹住在哪里？"),
+        ("I live in Lyon.", "I live in Lyon."),
+    ],
+)
+def test_question_marks_are_added_to_questions_only(message: str, marked: str) -> None:
+    assert mark_question(message) == marked
+
+
+def test_a_saved_model_scores_alike_and_has_the_same_bytes() -> None:
+    files = io.BytesIO(), io.BytesIO()
+    QuestionModel.shipped().save(files[0])
+    files[0].seek(0)
+    loaded = QuestionModel.load(files[0])
+    loaded.save(files[1])
+    assert files[0].getvalue() == files[1].getvalue()
+    assert loaded.probability("rent?") == QuestionModel.shipped().probability("rent?")
+
+
+def test_a_damaged_or_foreign_file_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no model of questions"):
+        QuestionModel.load(io.BytesIO(b"not a model"))
+    other = io.BytesIO()
+    np.savez(other, words=np.zeros(8, dtype=np.int8), scale=np.float32(1), dense=np.zeros(2))
+    other.seek(0)
+    with pytest.raises(InvalidInput, match="another version"):
+        QuestionModel.load(other)
+
+
+def test_empty_and_endless_messages_have_a_probability() -> None:
+    assert not asks_for_memory("")
+    assert 0 <= QuestionModel.shipped().probability("where " * 100_000) <= 1
