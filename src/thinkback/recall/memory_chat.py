@@ -36,6 +36,7 @@ from thinkback.types import INSTRUCTION, SAID, Action, Candidate, Recollection, 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
+MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
@@ -134,12 +135,13 @@ def answer_question(question: str, recollection: Recollection, look_up: LookUp |
     """The cited answer from memory; else the nearest statements, or that it was not told or needs a model."""
     judge = AnswerJudge(mark_question(question))
     statements = list(_own_statements(question, recollection))
-    chosen = _find_forbidding(question, statements) or _choose(question, judge, statements)
+    forbidding = _find_forbidding(question, statements)
+    chosen = forbidding or _choose(question, judge, statements)
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
         chosen = [_newer_denial(chosen[0], later, "ends") or chosen[0]]
-    nearest = _nearest(recollection)
-    if len(chosen) == 1 and _may_be_changed(question, judge, chosen[0], nearest):
+    nearest = _nearest(judge, recollection)
+    if len(chosen) == 1 and not forbidding and _may_be_changed(question, judge, chosen[0], nearest):
         nearest = [*nearest[:1], chosen[0].candidate]
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
@@ -355,13 +357,17 @@ def _antecedent(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) 
     )
 
 
-def _nearest(recollection: Recollection) -> list[Candidate]:
-    """The newest and the best of the memories that match well: the newest may be the change."""
+def _nearest(judge: AnswerJudge, recollection: Recollection) -> list[Candidate]:
+    """The newest and the best of the memories that match well: the newest may be the change.
+
+    A memory without a word of the question must match better.
+    """
     relevant = [
         item
         for item in recollection
         if item.outdated is None
         and item.score.total >= recollection.threshold
+        and (item.score.total >= MIN_UNSHARED_SCORE or judge.shares_word(item.text))
         and (item.thought is None or item.thought.relation != INSTRUCTION)
         and not item.with_response
         and not (item.turn and (_is_question(item.turn.query) or not item.turn.query.strip()))
