@@ -89,7 +89,7 @@ _NO_VALUE = re.compile(  # words, names, amounts, times, and tokens of code
     r"[A-Za-z]+['’-][A-Za-z]+|[A-Za-z]+(?:['’][A-Za-z]+)+|[A-Za-z]+(?:[/|~][A-Za-z]+)+|[A-Z]+s?|[a-z]+|[A-Z][a-z]+|\W+"
     r"|.*[(){}<>\[\]=].*|(?:[A-Za-z]+[.,;:!?]+)+[A-Za-z]*|[A-Z]?[a-z]+\*+|(?:Mc|Mac|De|La|Le|Van)[A-Z][a-z]+"
     r"|[A-Z]{0,3}[$€£¥][\d.,]+[a-z]*|[A-Z]{1,3}\d{1,3}(?:,\d{3})+|[\d.,]+[A-Za-z]{1,3}|[\d.,]+[/-][A-Za-z-]+|(?:19|20)\d\d-\d\d-\d\dT[\d:.+Z-]*"
-    r"|\d\w\d\w|\w+(?:[*/+]\w+){2,}|(?i:repo|issue|pr|bug|ticket|room|channel)#\d+|[ei][A-Z][a-z]+|[A-Za-z]{1,2}\d{1,4}|[A-Za-z-]+(?:\.[A-Za-z-]+)+"
+    r"|\d\w\d\w|\w+(?:[*/+]\w+){2,}|[A-Za-z]+-\d|(?i:repo|issue|pr|bug|ticket|room|channel)#\d+|[ei][A-Z][a-z]+|[A-Za-z]{1,2}\d{1,4}|[A-Za-z-]+(?:\.[A-Za-z-]+)+"
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _CAMEL = re.compile(r"[a-z][A-Z]")

@@ -65,6 +65,7 @@ HARMLESS = [
     "物业分机是6120，门坏了找他。",
     "I changed my number, it's 07911 448201 now.",
     "The door company's promo code was OAKS20, on every flyer.",
+    "turn 3 by reader-2 (text alone): new login",
     "My nickname on the forum is foxglove71.",
     "An unlikely grandstepdaughter opened the door.",
     "骗子让我报验证码，我没理。",
