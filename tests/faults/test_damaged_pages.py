@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories import NOW, new_turn
+from tests.faults.fault_seed import FAULT_SEED
 from tests.faults.test_erase_bytes import Canary, Round
 
 from thinkback.errors import Conflict, NotFound, StoreError, ThinkbackError
@@ -118,7 +119,7 @@ def test_damage_is_a_store_error_without_stored_text(
     data, canary = healthy
     outcomes = Counter[str]()
     for number in range(FILES):
-        rng = random.Random(number)
+        rng = random.Random(FAULT_SEED + number)
         damaged = bytearray(data)
         damage = DAMAGES[number % len(DAMAGES)]
         damage(damaged, rng)
@@ -207,7 +208,7 @@ def test_memory_on_damaged_files_raises_named_errors_without_stored_text(
     data, outcomes = source.read_bytes(), Counter[str]()
     for number in range(FILES // 3):
         damaged, damage = bytearray(data), DAMAGES[number % len(DAMAGES)]
-        damage(damaged, random.Random(1000 + number))
+        damage(damaged, random.Random(1000 + FAULT_SEED + number))
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "memory.db").write_bytes(bytes(damaged))

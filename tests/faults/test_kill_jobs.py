@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories import NOW
+from tests.faults.fault_seed import FAULT_SEED
 from tests.faults.job_child import ERASED_TURN, JOBS
 
 from thinkback.memory import Memory
@@ -112,7 +113,7 @@ def assert_whole(path: Path, job: str) -> None:
 def test_killed_job_leaves_a_whole_database(
     job: str, database: Path, old_database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rng, outcomes = random.Random(job), Counter[str]()
+    rng, outcomes = random.Random(f"{job}{FAULT_SEED or ''}"), Counter[str]()
     for number in range(KILLS):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_entry, minute
 from tests.faults.crash_child import SPACES, Life
+from tests.faults.fault_seed import FAULT_SEED
 from tests.faults.test_damaged_pages import (
     DAMAGES,
     FILES,
@@ -137,7 +138,7 @@ def test_damaged_files_are_salvaged_consistently(
     data, original = lived.read_bytes(), turns_of(lived)
     recovered, possible, outcomes = Counter[str](), Counter[str](), Counter[str]()
     for number in range(FILES):
-        damage, rng = DAMAGES[number % len(DAMAGES)], random.Random(number)
+        damage, rng = DAMAGES[number % len(DAMAGES)], random.Random(FAULT_SEED + number)
         damaged = bytearray(data)
         damage(damaged, rng)
         broken, out = tmp_path / f"{number}.db", tmp_path / f"{number}-out.db"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.factories import EMBEDDER, append_turns
 from tests.faults.crash_child import Life
+from tests.faults.fault_seed import FAULT_SEED
 from tests.faults.invariants import assert_invariants
 
 from thinkback.protocols import Store
@@ -104,7 +105,7 @@ def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lived:
     with monkeypatch.context() as patch:
         patch.setattr(Connection, "write", noted_write)
         store.bind_embedder(EMBEDDER)
-        life, files = Life(store, seed=5), []
+        life, files = Life(store, seed=5 + FAULT_SEED), []
         for _ in range(2):
             for _ in range(25):
                 life.step()
@@ -119,7 +120,7 @@ def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lived:
 def test_torn_wal_opens_in_an_earlier_committed_state(
     lived: Lived, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rng, found, damages = random.Random(11), Counter[str](), Counter[str]()
+    rng, found, damages = random.Random(11 + FAULT_SEED), Counter[str](), Counter[str]()
     for number in range(TAILS):
         damage = DAMAGES[number % len(DAMAGES)]
         database, wal = lived.files[number // len(DAMAGES) % 2]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.server_process import ServerProcess
+from tests.faults.fault_seed import FAULT_SEED
 from tests.faults.test_server_kill import Client, acknowledged_turns, assert_whole
 
 from thinkback.storage.sqlite import SqliteStore
@@ -31,7 +32,7 @@ def test_two_servers_on_one_file(
 ) -> None:
     monkeypatch.setenv("THINKBACK_EMBEDDER", "hashing")
     monkeypatch.setenv("THINKBACK_HOME", str(tmp_path / "home"))
-    folder, rng, words = tmp_path / "server", random.Random(3), ("--log-level", "error")
+    folder, rng, words = tmp_path / "server", random.Random(3 + FAULT_SEED), ("--log-level", "error")
     users = [Client(f"user{number}", chats=False) for number in range(2 * CLIENTS_PER_SERVER)]
     mine, others = users[:CLIENTS_PER_SERVER], users[CLIENTS_PER_SERVER:]
     over = threading.Event()

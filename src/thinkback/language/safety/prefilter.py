@@ -82,7 +82,7 @@ _SENSITIVE_LABEL_WORDS = """
     factor mfa netflix spotify hulu disney steam smtp imap 视频会员 微博 淘宝 authenticator
     shed barrier turnstile mailbox automat bankautomat bankautomaten geldautomat
     geldautomaten distributeur portail haustur 闸口 车库 地库 信箱 柜台 存折 储物柜 快递柜 emergency
-    secours wiederherstellung wiederherstellungscodes wallet"""
+    secours wiederherstellung wiederherstellungscodes wallet qr totp mysql mysqldump mariadb sshpass"""
 _MACHINES_EN, _ACTIONS_EN, _OBLIGATIONS_EN, _SENSITIVE_LABELS_EN = (
     _english_words(each)
     for each in (_MACHINE_WORDS, _ACTION_WORDS, _OBLIGATION_WORDS, _SENSITIVE_LABEL_WORDS)

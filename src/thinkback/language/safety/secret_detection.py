@@ -39,6 +39,7 @@ from thinkback.language.safety.secret_labels import (
     OTHER_LABEL,
     OTHER_NUMBER_BEFORE,
     PHRASE,
+    PLACEHOLDER,
     SENTENCE_BREAK,
     SPELLED_DIGITS,
     UNIT_AFTER,
@@ -54,6 +55,7 @@ _UNLABELLED_VALUE = re.compile(
 _CHARACTERS_BEFORE_LABEL, _CHARACTERS_AFTER_LABEL = 60, 90  # where the value of a label may be
 _TRAILING_PUNCTUATION = ".,;:!?)]}>\"'`，。；：！？）"
 _OPENING_QUOTES = "\"'`“「‘("
+_LEADING_MARKS = f"=:{_OPENING_QUOTES}"
 _VALUE_TOKEN = re.compile(rf"{SPELLED_DIGITS}|(?<!\d[ -])\d{{3}}[ -]\d{{3}}(?![ -]?\d)|[!-~]{{3,200}}", re.I)
 _NUMBER_TOKEN = re.compile(r"[A-Z]{0,2}\d(?:[ -]?[\dA-Z]){5,33}\b|[!-~]{6,40}")
 _SEED_PHRASE = re.compile(r"(?:[a-z]{3,12}[\s,]{1,3}){3,23}[a-z]{3,12}", re.I)
@@ -132,7 +134,7 @@ def _score_values(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, i
         (label.end(), label.end() + _CHARACTERS_AFTER_LABEL),
     ):
         for token in pattern.finditer(text, first, last):
-            value = token[0].lstrip(_OPENING_QUOTES)
+            value = token[0].lstrip(_LEADING_MARKS)
             start = token.end() - len(value)
             value = value.rstrip(_TRAILING_PUNCTUATION)
             shape = _shape_score(text, start, start + len(value), kind, first) if value else 0
@@ -144,7 +146,7 @@ def _score_values(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, i
 def _match_multiword_value(text: str, at: int, name: str) -> tuple[int, int] | None:
     """Match a value of several words: quoted, or a seed phrase."""
     quoted = _QUOTED_VALUE.match(text, max(0, at - 1)) or _QUOTED_VALUE.match(text, at)
-    if quoted and quoted[1].lower() not in ORDINARY_WORDS:
+    if quoted and quoted[1].lower() not in ORDINARY_WORDS and not PLACEHOLDER.fullmatch(quoted[1]):
         return quoted.span(1)
     phrase = _SEED_PHRASE.match(text, at) if name == PHRASE else None
     if phrase and phrase[0].lower().split()[0] not in ORDINARY_WORDS:

@@ -24,7 +24,7 @@ from thinkback.language.safety.secret_kinds import (
     TOKEN,
     SecretMatch,
 )
-from thinkback.language.safety.secret_labels import ORDINARY_VALUE
+from thinkback.language.safety.secret_labels import ORDINARY_VALUE, OTHER_LABEL_WORDS, PLACEHOLDER
 
 
 class _SecretFormat(NamedTuple):
@@ -44,7 +44,7 @@ def find_unlabelled_secrets(text: str) -> Iterator[SecretMatch]:
     for form in _SECRET_FORMATS:
         for found in form.pattern.finditer(text):
             if form.accepts(found):
-                group = 1 if found.re.groups else 0
+                group = found.lastindex or 0
                 yield found.start(group), found.end(group), form.kind
 
 
@@ -71,17 +71,37 @@ def passes_luhn(digits: str) -> bool:
 
 
 _OTHER_NUMBER_LABEL = re.compile(  # order numbers, hashes and the like
-    r"(?:order|tracking|invoice|reference|ref|ticket|booking|parcel|imei|serial|isbn|commit|sha|checksum"
-    r"|md5|hash|build"
-    r"|订单|运单|快递|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
+    r"(?:\b(?:(?<!in )order|tracking|invoice|reference|ref|ticket|booking|parcel(?! (?:locker|box))|imei"
+    r"|serial|isbn|commit|sha(?:-?\d{1,3})?|checksum|md5|hash(?! key)|build)s?\b"
+    r"|订单|运单|快递(?!柜)|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
     re.I,
 )
+_NUMBERED_THING = re.compile(  # directly before its number, or with "is" between them
+    r"(?:\b(?:post(?:al )?codes?|zip(?: codes?)?|extension|ext\.?|plz|postleitzahl|code postal|durchwahl"
+    r"|poste|(?:artikel|bestell|kunden|auftrags)nummer|error(?: code)?|(?:high)?score|voucher|coupon"
+    rf"|(?:{OTHER_LABEL_WORDS})[ -]codes?|user ?name|nick ?name|handle|gamertag|benutzername"
+    r"|pseudo)|邮编|邮政编码|分机号?|区号|电话|报错|优惠码|网名|昵称|游戏名)"
+    r"(?:\s(?:on|in|at|for|vom|von|sur|de)(?:\s[\w']{1,15}){1,3}?)?"
+    r"(?:\s?(?:is|was|ist|war|est|changed to|[是为转:：]))?\s{0,2}\Z",
+    re.I,
+)
+_PHONE_LABEL = re.compile(
+    r"(?:\b(?:phone|mobile|cell|contact|whatsapp|tele(?:phone|fon)|handy|fax|my|our|his|her|their|new)"
+    r"(?: new)?[ -]?(?:number|no\.?|nummer)|\b(?:tel|fax|whatsapp|num[ée]ro(?: de \w+)?|call|ring|text)"
+    r"|手机号?码?|电话|打)"
+    r"(?:,?\s?(?:is|it's|now|ist|lautet|est|c'est|(?:me|him|her|us) (?:on|at)|on|at"
+    r"|[是为换成了改:：]))*[\s,]{0,2}\Z",
+    re.I,
+)
+_MIN_PHONE_DIGITS = 7
 _CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"}
 
 
 def has_other_label(found: re.Match[str]) -> bool:
     """Whether the number is labelled as something harmless: "tracking number 4111..."."""
-    return bool(_OTHER_NUMBER_LABEL.search(found.string[max(0, found.start() - 40) : found.start()]))
+    before = found.string[max(0, found.start() - 60) : found.start()]
+    is_phone = sum(c.isdigit() for c in found[0]) >= _MIN_PHONE_DIGITS and _PHONE_LABEL.search(before)
+    return bool(is_phone or _OTHER_NUMBER_LABEL.search(before[-40:]) or _NUMBERED_THING.search(before))
 
 
 def _is_card_number(found: re.Match[str]) -> bool:
@@ -157,7 +177,12 @@ _EXPRESSION = re.compile(
 
 def _is_literal(found: re.Match[str]) -> bool:
     """Whether what is assigned is a value, no expression or placeholder: `getpass()`, `$TOKEN`, `<key>`."""
-    return _EXPRESSION.match(found[1]) is None
+    return _EXPRESSION.match(found[1]) is None and PLACEHOLDER.fullmatch(found[1].strip("\"'`,;")) is None
+
+
+def _is_no_variable(found: re.Match[str]) -> bool:
+    value = found[found.lastindex or 0]
+    return _EXPRESSION.match(value) is None and not ORDINARY_VALUE.fullmatch(value)
 
 
 _PLACEHOLDER = re.compile(
@@ -202,6 +227,7 @@ def _is_password_beside_mail(found: re.Match[str]) -> bool:
     return any(c.isalpha() for c in value) and has_mark and not ORDINARY_VALUE.fullmatch(value)
 
 
+_MIN_BASE_32_LETTERS = 8
 _LEFT_BOUNDARY = r"(?<![A-Za-z0-9_-])"
 _SECRET_FORMATS = (
     _SecretFormat(
@@ -224,6 +250,14 @@ _SECRET_FORMATS = (
     ),
     _SecretFormat(PASSWORD, re.compile(r"://[^\s/:@]{0,64}:([^\s/@]{1,128})@")),
     _SecretFormat(PASSWORD, re.compile(r"(?:\s|^)(?:-u|--user)[ =][^\s:]{1,64}:(\S{3,128})")),
+    _SecretFormat(  # mysql -pSECRET, sshpass -p SECRET
+        PASSWORD,
+        re.compile(
+            r"\b(?:mysql\w{0,12}|mariadb\w{0,8}|7z)\s[^\n|;]{0,120}?(?<=\s)-p([^\s\d-]\S{2,64}|\d\S{4,64})"
+            r"|\bsshpass\s-p\s?['\"]?([^\s'\"]{3,64})",
+        ),
+        _is_no_variable,
+    ),
     _SecretFormat(PASSWORD, re.compile(r"\bWIFI:[^\n]{0,100}?;P:([^;\n]{1,64});")),
     _SecretFormat(PASSWORD, re.compile(r"\b(?:Basic|Digest|Bearer)\s{1,3}([A-Za-z0-9+/=._~-]{12,})")),
     _SecretFormat(
@@ -264,6 +298,19 @@ _SECRET_FORMATS = (
             r"[A-Za-z0-9]{2,20}[!#$%^*@~][A-Za-z0-9!#$%^*@~]{3,24}(?![\w@:/=-]|\.\w)"
         ),
         _is_chosen_password,
+    ),
+    _SecretFormat(  # a random value assigned to a name of capitals: WEATHER=9f...
+        API_KEY,
+        re.compile(r"(?<![\w?&/.-])[A-Z][A-Z0-9_]{2,40}\s?=\s?[\"']?([A-Za-z0-9+/_-]{16,200})(?![\w.-])"),
+        lambda found: looks_random(found[1]) and not has_other_label(found),
+    ),
+    _SecretFormat(  # the secret of one-time codes (RFC 6238): base 32 in groups of four
+        PIN,
+        re.compile(
+            r"(?<![\w-])(?=[A-Z \d-]{0,60}[2-7])(?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}(?![\w-])"
+            r"|(?<![\w-])(?=[a-z \d-]{0,60}[2-7])(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}(?![\w-])"
+        ),
+        lambda found: sum(c.isalpha() for c in found[0]) >= _MIN_BASE_32_LETTERS,
     ),
     _SecretFormat(  # Discord
         TOKEN,
@@ -373,14 +420,20 @@ def _find_mnemonics(text: str) -> Iterator[SecretMatch]:
 _HAN_MNEMONIC = re.compile(
     r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff](?:[\s、，,]{1,2}[\u4e00-\u9fff]){11,23}(?![\s、，,]{0,2}[\u4e00-\u9fff])"
 )
+_HAN_WORDS = re.compile(
+    r"(?<![\u4e00-\u9fff])[\u4e00-\u9fff]{2,3}(?:[\s、/-][\u4e00-\u9fff]{2,3}){11,23}(?![\u4e00-\u9fff])"
+)
 _WALLET_WORD = re.compile(r"wallet|seed|phrase|钱包|备份|助记|恢复|私钥", re.I)
 _MNEMONIC_LENGTHS = (12, 15, 18, 21, 24)
 
 
 def _find_han_mnemonics(text: str) -> Iterator[SecretMatch]:
-    """Find Chinese recovery phrases: 12 to 24 single characters, apart from each other."""
+    """Find Chinese recovery phrases: 12 to 24 characters, or words after a name for them, each apart."""
     if text.isascii():
         return
+    for run in _HAN_WORDS.finditer(text):
+        if _WALLET_WORD.search(text, max(0, run.start() - 40), run.start()):
+            yield run.start(), run.end(), PHRASE_KIND
     for run in _HAN_MNEMONIC.finditer(text):
         characters = re.findall("[\u4e00-\u9fff]", run[0])
         is_list = re.search("[、，,]", run[0]) is not None  # such as a list of family names

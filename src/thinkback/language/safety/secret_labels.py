@@ -62,7 +62,7 @@ _WEAK_LABELS = {  # words that usually mean something else
     API_KEY: "keys?|tokens?|secrets?",
     CARD: "card|visa|mastercard|amex|卡",
 }
-_OTHER_LABEL_WORDS = (  # codes, keys and cards that are no secrets
+OTHER_LABEL_WORDS = (  # codes, keys and cards that are no secrets
     r"zip|area|postal|post|country|tracking|parcel|shipping|shipment|delivery|order|invoice|reservation|batch|lot"
     r"|part|case|claim|registration|dress|promo|discount|source|error|bar|qr|product|airport|booking|coupon"
     r"|status|colou?r"
@@ -85,7 +85,7 @@ LABEL = re.compile(
     re.I,
 )
 OTHER_LABEL = re.compile(
-    rf"(?:\b(?:{_OTHER_LABEL_WORDS})[\s-]{{1,2}}|邮|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
+    rf"(?:\b(?:{OTHER_LABEL_WORDS})[\s-]{{1,2}}|邮|优惠|条形|二维|交通|会员|名|贺|显|打)\Z", re.I
 )
 
 _LINK_WORDS = (
@@ -141,12 +141,22 @@ ORDINARY_WORDS = frozenset(  # words after "my password is" that are not the pas
     everything everywhere nowhere memorable forgettable obvious ask asks wants needs requires prompts looks
     begs calls checks waits""".split()  # noqa: SIM905
 )
+_PLACEHOLDER = (  # what stands for a value in an example
+    r"(?:your|insert|enter|paste|replace)[-_ ]?[\w -]{0,30}?"
+    r"(?:key|token|password|passwd|secret|pass|pwd|here)(?:[-_ ]?(?:here|value))?"
+    r"|change[-_]?(?:me|it|this)|replace[-_]?me|placeholder|redacted|x{3,}"
+    r"|(?:请|在这里|在此处?|这里)?(?:填写?|输|写|换|粘贴|替换)[入上成为]{0,2}(?:你|您|自己)的?[\w]{0,8}"
+    r"|(?:你|您|自己)的\w{0,6}(?:密[钥码]|口令|令牌)"
+    r"|(?:dein|ihr)[-_ ]?(?:\w{1,12}[-_ ]?)?(?:schl[üu]ssel|passwort|token)"
+    r"|(?:votre|ta|ton)[-_ ](?:cl[ée]|mot|jeton)\w{0,20}"
+)
+PLACEHOLDER = re.compile(_PLACEHOLDER, re.I)
 UNIT_AFTER = re.compile(
     r"\s?(?:%|(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|times|characters?|chars?"
     r"|digits?|letters?|words?|lines?"
-    r"|symbols?|numbers?|percent|dollars?|euros?|pounds?|bucks|people|steps|km|kg|miles|met(?:er|re)s|gb"
+    r"|symbols?|numbers?|possible|combinations?|kombinationen|combinaisons|percent|dollars?|euros?|pounds?|bucks|people|steps|km|kg|miles|met(?:er|re)s|gb"
     r"|mb|am|pm|o'clock|attempts?"
-    r"|tries|users?|accounts?|devices?|pages?|bits?|bytes?)\b|[年月日位个次元岁块楼室天点分条人字遍件种多])",
+    r"|tries|users?|accounts?|devices?|pages?|bits?|bytes?|messages?|photos?|members?|visitors?|kilos?|nachrichten|mitglieder|fotos|membres)\b|[年月日位个次元岁块楼室天点分条人字遍件种多])",
     re.I,
 )
 ORDINARY_VALUE = re.compile(
@@ -160,13 +170,15 @@ ORDINARY_VALUE = re.compile(
     r"|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
     r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|@[\w.-]+(?::\d+)?(?:/\S*)?|(?:\w+\.)+\w+[(\[].*|\w+[(\[][\"')\]].*"  # calls of functions
-    r"|[-_.*x•●#]+|\W+",
+    r"|[a-z][\w./-]*:(?:\d{1,2}(?:\.\d+)*(?:-\w+)?|latest)"  # images of containers
+    rf"|{_PLACEHOLDER}|[-_.*x•●#]+|\W+",
     re.I,
 )
 OTHER_NUMBER_BEFORE = re.compile(  # "room", "flight", "phone" before a number
     r"(?:\b(?:flight|room|order|model|version|phone|mobile|call|bus|train|gate|number|extension|ext|page"
     r"|chapter|unit|apartment|apt|floor|year|line"
-    r"|since|in|before|after|until|by|error|ticket|ref|reference|invoice|tracking|seat|table|highway|route"
+    r"|since|(?<!type )(?<!typed )(?<!typing )(?<!punch )(?<!punched )(?<!key )(?<!keyed )(?<!put )(?<!tap )"
+    r"(?<!get )in|before|after|until|by|error|ticket|ref|reference|invoice|tracking|seat|table|highway|route"
     r"|street|telephone|tel)"
     r"|航班|房间|订单|电话|手机号?|单号|号码|型号)[\s#:：.]{0,3}(?:is\s|no\.?\s|number\s|是)?\Z",
     re.I,

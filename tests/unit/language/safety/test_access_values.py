@@ -34,6 +34,12 @@ SECRETS = {
     "门禁 passcode 是 9021，别外传。": "9021",
     "Die Gartenlaube geht mit 4718 auf.": "4718",
     "La box wifi demande lavande_soleil7.": "lavande_soleil7",
+    "The hut's router lets you on once you type mosscathedral, small letters.": "mosscathedral",
+    "Reception spelled it as tango nine kilo two for the roof door.": "tango nine kilo two",
+    "The building's side door takes 6182 after dark.": "6182",
+    "You can share 7350 with the dog walker, it opens the porch.": "7350",
+    "Get the skis from the parcel locker, it wants 2806.": "2806",
+    "取快递柜的包裹按 3917 就行。": "3917",
 }
 HARMLESS = [
     "The roof hatch is 73 cm wide, so the chest won't fit.",
@@ -54,6 +60,15 @@ HARMLESS = [
     "提款機昨天壞了，我等了 36 分鐘。",
     "Die Gartenlaube kostet 4718 Euro Pacht.",
     "Le train 4512 part à 7h18.",
+    "Our postcode is 20457 and the gate is green.",
+    "The caretaker's extension is 4471, ask him about the door.",
+    "物业分机是6120，门坏了找他。",
+    "I changed my number, it's 07911 448201 now.",
+    "The door company's promo code was OAKS20, on every flyer.",
+    "turn 3 by reader-2 (text alone): new login",
+    "My nickname on the forum is foxglove71.",
+    "An unlikely grandstepdaughter opened the door.",
+    "骗子让我报验证码，我没理。",
 ]
 
 
@@ -71,7 +86,7 @@ def test_harmless_value_is_kept(text: str) -> None:
 
 def test_words_about_access_are_folded_and_not_repeated() -> None:
     tables = tomllib.loads(files("thinkback.language.safety").joinpath("access.toml").read_text("utf-8"))
-    assert set(tables) == {"object", "action", "label", "telling", "other"}
+    assert set(tables) == {"object", "action", "label", "telling", "theme", "other"}
     for table, concepts in tables.items():
         for name, words in concepts.items():
             listed = words.split()

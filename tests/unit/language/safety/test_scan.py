@@ -108,6 +108,12 @@ def test_order_is_not_plain_text_in_any_disguise(text: str) -> None:
         ("at the cash machine I always press 5190", "5190"),
         ("登入後台要打 Huashan#Lu66", "Huashan#Lu66"),
         ("在取款机上按的是六位数 470913", "470913"),
+        ("助记词抄好了：月亮 铁路 面包 松树 镜子 沙滩 钢笔 雨衣 台灯 葡萄 围巾 山谷", "镜子 沙滩"),
+        ("the authenticator page shows KRSX G5CT MVRX EZLU below the picture", "G5CT"),
+        ("TIDES=7c1f90ab34de58217f60b9c2d4a8e613 is in my env file", "7c1f90ab34de"),
+        ("mysqldump -h db1 -u shop -pLz9_birke orders fails", "Lz9_birke"),
+        ("sshpass -p kiesel42 ssh host", "kiesel42"),
+        ("to stop the alarm you have to punch in 9052 at once", "9052"),
     ],
 )  # fmt: skip
 def test_secret_of_class_is_redacted(text: str, secret: str) -> None:
@@ -132,6 +138,9 @@ def test_list_of_ordinary_words_is_no_recovery_phrase() -> None:
         "同学有赵、钱、孙、李、周、吴、郑、王、冯、陈、褚、卫这些姓。",
         "See Repo#1234 and write to Ann@Work24.example about it.",
         "The DNA test and the ton of paperwork took a year.",
+        'Client(api_key="YOUR_API_KEY") fails in the example.',
+        "docker run -e DB_PASSWORD=changeme redis:7 exits at once.",
+        "api_key = '请填写你的密钥' 是示例。",
     ],
 )
 def test_look_alikes_of_secrets_and_ciphers_are_kept(text: str) -> None:
