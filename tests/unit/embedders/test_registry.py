@@ -13,12 +13,13 @@ import pytest
 
 from thinkback.embedders import hashing, onnx
 from thinkback.embedders.hashing import HashedChineseEmbedder, HashingEmbedder, normalise_rows
-from thinkback.embedders.onnx import create_minilm, find_package_file
+from thinkback.embedders.onnx import create_minilm
 from thinkback.embedders.registry import choose_spec, create_embedder
 from thinkback.embedders.static import WordLlamaEmbedder
 from thinkback.errors import InvalidInput, MissingExtra, ModelUnavailable
 from thinkback.llms.registry import create_llm
 from thinkback.llms.structured_output import to_valid_unicode
+from thinkback.package_files import find_package_file
 
 
 @pytest.mark.parametrize("spec", ["", "bert", "openai", "openai:", "minilm:x"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import cache
-from importlib.resources import files
+
+from thinkback.package_files import MINILM_TOKENIZER, find_package_file
 
 _MIN_PART_LETTERS, _MAX_PART_LETTERS = 3, 12
 _MAX_PARTS = 4
+_WHOLE_WORD = re.compile("[a-z]{3,}")
 _MIN_LONG_PART_LETTERS, _MIN_REST_LETTERS = 5, 4
 _LINKS = frozenset(("a", "i", "in", "on", "at", "my", "is", "to", "of", "we", "no", "go"))
 _AFFIXES = frozenset(  # "interactively" is no chosen password
@@ -19,8 +23,9 @@ _AFFIXES = frozenset(  # "interactively" is no chosen password
 
 @cache
 def _words() -> frozenset[str]:
-    """The whole words of three letters or more in the vocabulary of BERT."""
-    return frozenset(files(__package__).joinpath("english_words.txt").read_text("utf-8").split())
+    """The whole words of three letters or more that the tokenizer of the default embedder knows."""
+    tokenizer = json.loads(find_package_file(*MINILM_TOKENIZER).read_text("utf-8"))
+    return frozenset(word for word in tokenizer["model"]["vocab"] if _WHOLE_WORD.fullmatch(word))
 
 
 def is_joined_words(word: str) -> bool:
