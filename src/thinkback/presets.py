@@ -67,7 +67,7 @@ class ScoreWeights:
     told_before: float = 0.0  # follows a turn that says what the query states
     length: float = 0.0  # logarithm of the text length: a longer text contains more
     thought: float = 0.0  # is a thought rather than a raw turn
-    thinking: float = 0.0  # is a thought, times the number of thoughts per turn of the space (at most 1)
+    thinking: float = 0.0  # is a thought, times the number of thoughts per turn of the space (at most 2)
     source: float = 0.0  # of a thought: the weighted sum of the turn it was drawn from
     retired: float = 0.0  # is retired, and the query does not ask for the present
     time: float = 0.0  # began in the time span that the query names

@@ -33,7 +33,7 @@ _TYPICAL_MEANING_HAN = ScoreDistribution(20, 0.45, 0.15)
 _NOISE_WEIGHT = 2.0
 _MIN_NOISE_ROWS = 15  # minimum row count assumed by the noise correction
 _MIN_NOISE_DEVIATIONS = math.sqrt(2 * math.log(_MIN_NOISE_ROWS))
-_MIN_MEANING_DEVIATIONS = 1.5  # a smaller cosine may be chance
+_MIN_MEANING_DEVIATIONS = 1.5  # a smaller cosine of a turn may be chance
 _PERIOD_BONUS = 0.1  # on the plain scale, for starting in the period of the query; not relevant by itself
 _IGNORED_COVERAGE = 0.2  # this share of a row's words occurs in any query about the same subject
 
@@ -173,14 +173,19 @@ class Scorer:
         return self.preset.midpoint + _NOISE_WEIGHT * (deviations - _MIN_NOISE_DEVIATIONS)
 
     def _is_noise(self, candidates: CandidateColumns, values: Mapping[str, Scores]) -> npt.NDArray[np.bool_]:
-        """Candidates without a common word, a near meaning, or any other connection to the query."""
-        meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
-        noise = (
-            (meaning < _MIN_MEANING_DEVIATIONS)
-            & (candidates.lexical_before <= 0)
-            & (values["told_before"] <= 0)
-        )
-        noise = (candidates.lexical <= 0) & (noise | (candidates.cosine <= 0))
+        """Candidates without a common word, a near meaning, or any other connection to the query.
+
+        A thought is short and often shares no word with a question about it, so a distant meaning is enough.
+        """
+        noise = candidates.cosine <= 0
+        if not self.for_thoughts:
+            meaning = values["meaning"] if "meaning" in values else values["meaning_han"]
+            noise |= (
+                (meaning < _MIN_MEANING_DEVIATIONS)
+                & (candidates.lexical_before <= 0)
+                & (values["told_before"] <= 0)
+            )
+        noise &= candidates.lexical <= 0
         for name in ("time", "about"):  # "What happened on Monday?" wants anything that was said then
             if name in values:
                 noise &= values[name] <= 0

@@ -48,6 +48,7 @@ MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are to
 MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth showing
 
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
+_MAX_THOUGHTS_PER_TURN = 2.0  # more of them say no more about how much of the memory bank was thought about
 
 _MAX_RETIRED_READ = 64  # retired thoughts that are read to see whether sentences kept as said are among them
 
@@ -113,8 +114,8 @@ class Search:
 
     @property
     def thoughts_per_turn(self) -> float:
-        """How much of the memory bank was turned into thoughts, at most 1."""
-        return min(1.0, self.index.size("thought") / max(1, self.index.size("turn")))
+        """How much of the memory bank was turned into thoughts, at most 2."""
+        return min(_MAX_THOUGHTS_PER_TURN, self.index.size("thought") / max(1, self.index.size("turn")))
 
     @property
     def thoughts_stand_for_turns(self) -> bool:
@@ -165,9 +166,9 @@ class Search:
     def _thought_columns(self, candidates: Candidates, limit: int) -> dict[str, Scores]:
         """Columns that need more than the candidates themselves.
 
-        `thinking`: thoughts per turn, at most 1: only where most turns were thought about do thoughts stand
-        for them. `source`: the weighted sum of each thought's turn; `retired`: 1 for a retired
-        thought.
+        `thinking`: thoughts per turn, at most 2: only where most turns were thought about do thoughts stand
+        for them, and several thoughts of a turn leave out less than one. `source`: the weighted sum of each
+        thought's turn; `retired`: 1 for a retired thought.
         """
         if self.preset.weights is None:
             return {}
