@@ -215,6 +215,9 @@ def _turn_secrets(turn: Turn) -> dict[str, str]:
 
 
 def _draft_text(draft: ThoughtDraft) -> str:
+    """What a draft says; its relation may be the label of a secret, but the words "user said" are ours."""
+    if draft.relation == SAID:
+        return draft.sentence
     return "\n".join((draft.sentence, f"{draft.subject} {draft.relation} {draft.object}"))
 
 
