@@ -119,7 +119,7 @@ def test_damage_is_a_store_error_without_stored_text(
     data, canary = healthy
     outcomes = Counter[str]()
     for number in range(FILES):
-        rng = random.Random(FAULT_SEED + number)
+        rng = random.Random(f"{FAULT_SEED}:{number}")
         damaged = bytearray(data)
         damage = DAMAGES[number % len(DAMAGES)]
         damage(damaged, rng)
@@ -208,7 +208,7 @@ def test_memory_on_damaged_files_raises_named_errors_without_stored_text(
     data, outcomes = source.read_bytes(), Counter[str]()
     for number in range(FILES // 3):
         damaged, damage = bytearray(data), DAMAGES[number % len(DAMAGES)]
-        damage(damaged, random.Random(1000 + FAULT_SEED + number))
+        damage(damaged, random.Random(f"{FAULT_SEED}:{1000 + number}"))
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "memory.db").write_bytes(bytes(damaged))

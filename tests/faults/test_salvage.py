@@ -138,7 +138,7 @@ def test_damaged_files_are_salvaged_consistently(
     data, original = lived.read_bytes(), turns_of(lived)
     recovered, possible, outcomes = Counter[str](), Counter[str](), Counter[str]()
     for number in range(FILES):
-        damage, rng = DAMAGES[number % len(DAMAGES)], random.Random(FAULT_SEED + number)
+        damage, rng = DAMAGES[number % len(DAMAGES)], random.Random(f"{FAULT_SEED}:{number}")
         damaged = bytearray(data)
         damage(damaged, rng)
         broken, out = tmp_path / f"{number}.db", tmp_path / f"{number}-out.db"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from thinkback.language.commands import find_commands
 from thinkback.language.relations import get_relation
@@ -35,9 +35,13 @@ from thinkback.types import INSTRUCTION, SAID, Action, Candidate, Recollection, 
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
+MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
+MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
+MAX_CONTINUING_WORDS = 2  # of such a question
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
+_MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
 _USER_TERMS = frozenset(("user", "用户"))
@@ -79,6 +83,8 @@ def split_message(message: str) -> MessageParts:
     if load_patterns("request").search(message) and not load_patterns("about").search(message):
         return MessageParts("", is_request=True, tells=False)
     sentences = [sentence.text for sentence in split_sentences(message)] or [message]
+    if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
+        sentences = [" ".join(sentences[:-MAX_JUDGED_SENTENCES]), *sentences[-MAX_JUDGED_SENTENCES:]]
     asked = [sentence for sentence in sentences if _asks(sentence, alone=len(sentences) == 1)]
     if not asked and asks_for_memory(message):
         asked = sentences
@@ -116,23 +122,55 @@ def reply_from_memory(
     replies = [acknowledge(message, told)] if parts.tells else []
     question = parts.question
     if not question and told and told.is_read and replies == [say("okay", message)]:
-        question = message if asks_for_memory(message, tells_nothing=True) else ""
+        question = message if _may_ask(message) else ""
     if question:
-        if before and look_up is not None and _continues(question):
-            recollection = look_up(mark_question(f"{before} {question}"))
-        answer = answer_question(question, recollection, look_up)
+        if look_up is not None and told is not None:
+            look_up = _without_turn(look_up, told.turn.id)
+        continues = bool(before) and look_up is not None and _continues(question)
+        if continues and look_up is not None:
+            more = look_up(f"{mark_question(question)} {before[-MAX_CONTINUED_CHARS:]}")
+            known = {item.ref for item in recollection}
+            items = (*recollection.items, *(item for item in more if item.ref not in known))
+            recollection = replace(recollection, items=items)
+        answer = answer_question(question, recollection, look_up, continues=continues)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
+
+
+def _may_ask(message: str) -> bool:
+    """Whether a message of which nothing was kept is a question; "sure" and "thx" ask nothing."""
+    shortest = _MIN_QUESTION_CHARACTERS_ZH if has_han(message) else _MIN_QUESTION_WORDS
+    if find_commands(message) or count_words(message) < shortest:
+        return False
+    return asks_for_memory(message, tells_nothing=True) and bool(AnswerJudge(message).words)
+
+
+def _without_turn(look_up: LookUp, turn: int) -> LookUp:
+    """A recall that leaves out the message that asks: it may be stored already."""
+
+    def recall(text: str) -> Recollection:
+        found = look_up(text)
+        return replace(found, items=tuple(item for item in found if _last_turn(item) != turn))
+
+    return recall
 
 
 def _continues(question: str) -> bool:
     """Whether a question says what it is about only together with the message before it."""
     judge = AnswerJudge(question)
-    return load_patterns("continues").search(question) is not None or not (judge.words or judge.topic)
+    if not judge.words:
+        return not judge.topic
+    is_short = len(judge.words) <= MAX_CONTINUING_WORDS and not any(word.is_role for word in judge.words)
+    return is_short and load_patterns("continues").search(question) is not None
 
 
-def answer_question(question: str, recollection: Recollection, look_up: LookUp | None = None) -> str:
-    """The cited answer from memory; else the nearest statements, or that it was not told or needs a model."""
+def answer_question(
+    question: str, recollection: Recollection, look_up: LookUp | None = None, *, continues: bool = False
+) -> str:
+    """The cited answer from memory; else the nearest statements, or that it was not told or needs a model.
+
+    `continues` says that the question is about the same as the message before.
+    """
     judge = AnswerJudge(mark_question(question))
     statements = list(_own_statements(question, recollection))
     forbidding = _find_forbidding(question, statements)
@@ -141,15 +179,15 @@ def answer_question(question: str, recollection: Recollection, look_up: LookUp |
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
         chosen = [_newer_denial(chosen[0], later, "ends") or chosen[0]]
     nearest = _nearest(judge, recollection)
-    if len(chosen) == 1 and not forbidding and _may_be_changed(question, judge, chosen[0], nearest):
+    is_about_memory = continues or not asks(question) or bool(load_patterns("personal").search(question))
+    if len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
         nearest = [*nearest[:1], chosen[0].candidate]
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
-    if load_patterns("advice").search(question):
+    elif load_patterns("advice").search(question):
         return say("needs_model", question)
-    is_about_memory = not asks(question) or load_patterns("personal").search(question) is not None
-    if not is_about_memory:  # such as why the sky is blue: it needs the person or thing it is about in common
+    elif not is_about_memory:  # such as why the sky is blue: it needs the person or thing in common
         nearest = [item for item in nearest if judge.shares_word(item.text, required=True)]
     if nearest:
         return say("nearest", question, "; ".join(map(_quote, nearest)))
@@ -160,7 +198,7 @@ def answer_question(question: str, recollection: Recollection, look_up: LookUp |
     return separator.join((say("not_told", question), say("needs_model", question)))
 
 
-def _may_be_changed(
+def _may_be_outdated(
     question: str, judge: AnswerJudge, chosen: ScoredSentence, nearest: Sequence[Candidate]
 ) -> bool:
     """Whether something newer that was recalled too may have changed an answer."""
@@ -299,7 +337,9 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
     """The sentences of thoughts and of the user's own messages; standing wishes answer nothing."""
     for sentence in score_sentences(question, recollection, sides=("query",)):
         thought = sentence.candidate.thought
-        if (thought is None or thought.relation != INSTRUCTION) and not _is_question(sentence.text):
+        is_wish = thought is not None and thought.relation == INSTRUCTION
+        is_question = asks(sentence.text) if thought else _is_question(sentence.text)
+        if not (is_wish or is_question):
             yield sentence
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from os import PathLike
 from typing import IO, TYPE_CHECKING, ClassVar, Self
@@ -34,7 +34,7 @@ MODEL_FILE = "questions.npz"
 BUCKETS = 1 << 14
 MAX_CHARS = 400  # longer messages are cut
 THRESHOLD = 0.5  # of the probability of a question
-EMPTY_THRESHOLD = 0.15  # of a message of which nothing was worth keeping
+THRESHOLD_IF_NOTHING_KEPT = 0.15
 _RUN_LENGTHS = (3, 4)
 _QUANTISATION_LEVELS = 127
 
@@ -44,8 +44,13 @@ def asks_for_memory(message: str, *, tells_nothing: bool = False) -> bool:
 
     `tells_nothing` says that the message was read and nothing of it was worth keeping.
     """
-    threshold = EMPTY_THRESHOLD if tells_nothing else THRESHOLD
-    return QuestionModel.shipped().probability(message) >= threshold
+    threshold = THRESHOLD_IF_NOTHING_KEPT if tells_nothing else THRESHOLD
+    return _probability(message[:MAX_CHARS]) >= threshold
+
+
+@lru_cache(maxsize=2048)
+def _probability(text: str) -> float:
+    return QuestionModel.shipped().probability(text)
 
 
 def mark_question(message: str) -> str:
@@ -81,13 +86,13 @@ class QuestionModel:
             return QuestionModel.load(file)
 
     @staticmethod
-    def hashed(text: str) -> Features:
+    def hashed_features(text: str) -> Features:
         """The buckets of a text and their values."""
         slots = np.array(sorted({hash_term(gram) % BUCKETS for gram in _grams(text)}), dtype=np.int64)
         return slots, np.full(len(slots), 1 / math.sqrt(max(len(slots), 1)))
 
     @staticmethod
-    def numbers(text: str) -> list[float]:
+    def dense_features(text: str) -> list[float]:
         """1, what rules say, whether it ends with a question mark, its length, whether it is Chinese."""
         return [
             1.0,
@@ -100,8 +105,10 @@ class QuestionModel:
 
     def probability(self, message: str) -> float:
         text = message.strip()[:MAX_CHARS]
-        slots, values = self.hashed(text)
-        logit = self.scale * float(self.words[slots] @ values) + float(np.dot(self.numbers(text), self.dense))
+        slots, values = self.hashed_features(text)
+        logit = self.scale * float(self.words[slots] @ values) + float(
+            np.dot(self.dense_features(text), self.dense)
+        )
         return 1 / (1 + math.exp(-logit))
 
     def save(self, file: str | PathLike[str] | IO[bytes]) -> None:
@@ -125,7 +132,7 @@ class QuestionModel:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = dict(archive)
             words, dense = arrays["words"], arrays["dense"].astype(np.float64)
-            if words.shape != (BUCKETS,) or dense.shape != (len(cls.numbers("")),):
+            if words.shape != (BUCKETS,) or dense.shape != (len(cls.dense_features("")),):
                 raise InvalidInput("this model of questions was made for another version: train it again")
             return cls(words, float(arrays["scale"]), dense)
         except (KeyError, ValueError, TypeError, EOFError) as error:

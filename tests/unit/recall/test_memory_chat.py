@@ -276,3 +276,53 @@ def test_the_assistants_words_are_not_the_nearest(memory: Memory) -> None:
     memory.remember("I need a quiet holiday by the sea.", "You could book the Seaview in Whitby.")
     memory.remember("", "The Whitby guesthouse has eleven rooms.")
     assert "assistant" not in memory.chat("which guesthouse in whitby did you say?").text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "ok",
+        "sure",
+        "no",
+        "k",
+        "yep",
+        "nah",
+        "bye",
+        "thx",
+        "right",
+        "cool",
+        "hm",
+        "lol",
+        "嗯",
+        "好的",
+        "行",
+        "收到",
+    ],
+)
+def test_short_replies_are_not_answered_as_questions(memory: Memory, message: str) -> None:
+    memory.chat("My sister Anna lives in Turku.")
+    assert memory.chat(message).text == say("okay", message)
+
+
+def test_a_question_is_not_answered_with_itself(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("The window cleaner comes on Mondays, he costs 20 euros.")
+    for question in ("window cleaner cost", "and which day"):
+        clock.advance(60)
+        assert question not in memory.chat(question).text
+
+
+def test_a_short_question_is_about_what_was_asked_before(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("My nephew Ravi plays chess on Thursdays in Leeds.")
+    clock.advance(60)
+    memory.chat("what does ravi play?")
+    clock.advance(60)
+    assert "Thursdays" in memory.chat("and which day").text
+
+
+def test_a_newer_memory_that_may_change_the_answer_is_quoted_first(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("the cleaner charges 15 euros an hour")
+    clock.advance(3600)
+    memory.chat("the cleaner charges 17 euros now, cheeky")
+    text = memory.chat("how much does the cleaner charge an hour?").text
+    assert "17" in text
+    assert text.find("17") < text.find("15") or "15" not in text

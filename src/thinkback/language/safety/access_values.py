@@ -80,14 +80,16 @@ _ENTERED_WORD = re.compile(  # one word of letters that is typed
     r"\s|(?:[是叫为填写输敲打用说]|输入|改成|设成|换成)\s?)[\"'“「]?(?=([a-z]{7,30})(?![\w'’-]))",
     re.I,
 )
-_LONG_WORD = re.compile(r"(?<![A-Za-z0-9_@./'’-])[A-Za-z]{9,30}(?![A-Za-z0-9_@'’-]|\.\w)")
+_LONG_WORD = re.compile(  # ordinary compounds such as "stepdaughter" are shorter
+    r"(?<![A-Za-z0-9_@./'’-])[A-Za-z]{13,30}(?![A-Za-z0-9_@'’-]|\.\w)"
+)
 _LETTER_SHAPES = ((9, "letters7"), (12, "letters10"), (30, "letters13"))
 _MAX_ENTERED_WORDS = 2  # of a sentence
 _TRAILING = ".,;:!?)]}>\"'`，。；：！？）"
 _LEADING = "\"'`“「‘(<[{"
 _NO_VALUE = re.compile(  # words, names, amounts, times, and tokens of code
     r"[A-Za-z]+['’-][A-Za-z]+|[A-Za-z]+(?:['’][A-Za-z]+)+|[A-Za-z]+(?:[/|~][A-Za-z]+)+|[A-Z]+s?|[a-z]+|[A-Z][a-z]+|\W+"
-    r"|.*[(){}<>\[\]=].*|(?:[A-Za-z]+[.,;:!?]+)+[A-Za-z]*|[A-Z]?[a-z]+\*+|(?:Mc|Mac|De|La|Le|Van)[A-Z][a-z]+"
+    r"|.*[(){}<>\[\]=].*|(?:[A-Za-z]+[.,;:!?]+)+[A-Za-z]*|\w+(?:,\w+)+|[A-Z]?[a-z]+\*+|(?:Mc|Mac|De|La|Le|Van)[A-Z][a-z]+"
     r"|[A-Z]{0,3}[$€£¥][\d.,]+[a-z]*|[A-Z]{1,3}\d{1,3}(?:,\d{3})+|[\d.,]+[A-Za-z]{1,3}|[\d.,]+[/-][A-Za-z-]+|(?:19|20)\d\d-\d\d-\d\dT[\d:.+Z-]*"
     r"|\d\w\d\w|\w+(?:[*/+]\w+){2,}|[A-Za-z]+-\d|(?i:repo|issue|pr|bug|ticket|room|channel)#\d+|[ei][A-Z][a-z]+|[A-Za-z]{1,2}\d{1,4}|[A-Za-z-]+(?:\.[A-Za-z-]+)+"
 )
@@ -294,14 +296,16 @@ def _words(text: str, sentence: _Sentence, before: _Sentence | None) -> Iterator
         group = 1 if each[1] else 2
         if each[group].lower() not in ORDINARY_WORDS and not ORDINARY_VALUE.fullmatch(each[group]):
             yield Candidate(*each.span(group), f"quoted{min(len(each[group].split()), 4)}")
-    labels = [at for each in (before, sentence) if each for at in _word_labels(each)]
+    read = [each for each in (before, sentence) if each]
+    labels = [at for each in read for at in _word_labels(each)]
+    may_be_name = any(_QUESTION_THEME in each.concepts for each in read)  # the answer to a security question
     if labels:
         for each in _TOLD_WORDS.finditer(text, sentence.start, sentence.end):
             group = 1 if each[1] else 2
             words = each[group].lower().split()
             near = any(abs(each.start(group) - label) <= _MAX_LABEL_DISTANCE for label in labels)
             is_ordinary = (
-                (words[0] in ORDINARY_WORDS and not each[group].istitle())
+                (words[0] in ORDINARY_WORDS and not (may_be_name and each[group].istitle()))
                 or not _CONNECTIVES.isdisjoint((words[0], words[-1]))
                 or _LABEL_ONLY.search(words[-1]) is not None
             )
@@ -346,7 +350,7 @@ def _entered_words(text: str, sentence: _Sentence, before: _Sentence | None) -> 
 def _letters_shape(word: str) -> str:
     if contains_joined_word(word):
         return "joined"
-    return next(name for limit, name in _LETTER_SHAPES if len(word) <= limit)
+    return next((name for limit, name in _LETTER_SHAPES if len(word) <= limit), _LETTER_SHAPES[-1][1])
 
 
 _SHAPES_BY_DIGITS = ((3, "d3"), (4, "d4"), (5, "d5"), (6, "d6"), (8, "d8"), (12, "d12"), (99, "d13"))

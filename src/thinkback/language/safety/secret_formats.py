@@ -71,8 +71,9 @@ def passes_luhn(digits: str) -> bool:
 
 
 _OTHER_NUMBER_LABEL = re.compile(  # order numbers, hashes and the like
-    r"(?:\b(?:(?<!in )order|tracking|invoice|reference|ref|ticket|booking|parcel(?! (?:locker|box))|imei"
-    r"|serial|isbn|commit|sha(?:-?\d{1,3})?|checksum|md5|hash(?! key)|build)s?\b"
+    r"(?:(?<![A-Za-z])(?:(?<!in )order|tracking|invoice|reference|ref|ticket|booking"
+    r"|parcel(?! (?:locker|box))|imei|serial|isbn|commit|sha(?:-?\d{1,3})?|checksum|md5|hash(?! key)"
+    r"|build)s?(?![A-Za-z])"
     r"|订单|运单|快递(?!柜)|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
     re.I,
 )
@@ -93,14 +94,15 @@ _PHONE_LABEL = re.compile(
     r"|[是为换成了改:：]))*[\s,]{0,2}\Z",
     re.I,
 )
-_MIN_PHONE_DIGITS = 7
+_HASH_NAME = re.compile(r"(?:^|_)(?:SHA\d*|COMMIT|DIGEST|HASH|MD5|CHECKSUM|ETAG|REVISION|BUILD)(?:_|$)")
+_PHONE_DIGITS = range(7, 13)  # a card has more
 _CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"}
 
 
 def has_other_label(found: re.Match[str]) -> bool:
     """Whether the number is labelled as something harmless: "tracking number 4111..."."""
     before = found.string[max(0, found.start() - 60) : found.start()]
-    is_phone = sum(c.isdigit() for c in found[0]) >= _MIN_PHONE_DIGITS and _PHONE_LABEL.search(before)
+    is_phone = sum(c.isdigit() for c in found[0]) in _PHONE_DIGITS and _PHONE_LABEL.search(before)
     return bool(is_phone or _OTHER_NUMBER_LABEL.search(before[-40:]) or _NUMBERED_THING.search(before))
 
 
@@ -180,6 +182,12 @@ def _is_literal(found: re.Match[str]) -> bool:
     return _EXPRESSION.match(found[1]) is None and PLACEHOLDER.fullmatch(found[1].strip("\"'`,;")) is None
 
 
+def _is_base_32(value: str) -> bool:
+    """Whether groups of four are random: enough letters, and digits in two groups, unlike words."""
+    with_digits = sum(any(c.isdigit() for c in group) for group in re.split("[ -]", value))
+    return with_digits >= _MIN_GROUPS_WITH_DIGITS and sum(map(str.isalpha, value)) >= _MIN_BASE_32_LETTERS
+
+
 def _is_no_variable(found: re.Match[str]) -> bool:
     value = found[found.lastindex or 0]
     return _EXPRESSION.match(value) is None and not ORDINARY_VALUE.fullmatch(value)
@@ -227,6 +235,7 @@ def _is_password_beside_mail(found: re.Match[str]) -> bool:
     return any(c.isalpha() for c in value) and has_mark and not ORDINARY_VALUE.fullmatch(value)
 
 
+_MIN_GROUPS_WITH_DIGITS = 2
 _MIN_BASE_32_LETTERS = 8
 _LEFT_BOUNDARY = r"(?<![A-Za-z0-9_-])"
 _SECRET_FORMATS = (
@@ -301,8 +310,8 @@ _SECRET_FORMATS = (
     ),
     _SecretFormat(  # a random value assigned to a name of capitals: WEATHER=9f...
         API_KEY,
-        re.compile(r"(?<![\w?&/.-])[A-Z][A-Z0-9_]{2,40}\s?=\s?[\"']?([A-Za-z0-9+/_-]{16,200})(?![\w.-])"),
-        lambda found: looks_random(found[1]) and not has_other_label(found),
+        re.compile(r"(?<![\w?&/.-])([A-Z][A-Z0-9_]{2,40})\s?=\s?[\"']?([A-Za-z0-9+/_-]{16,200})(?![\w.-])"),
+        lambda found: looks_random(found[2]) and not (_HASH_NAME.search(found[1]) or has_other_label(found)),
     ),
     _SecretFormat(  # the secret of one-time codes (RFC 6238): base 32 in groups of four
         PIN,
@@ -310,7 +319,7 @@ _SECRET_FORMATS = (
             r"(?<![\w-])(?=[A-Z \d-]{0,60}[2-7])(?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}(?![\w-])"
             r"|(?<![\w-])(?=[a-z \d-]{0,60}[2-7])(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}(?![\w-])"
         ),
-        lambda found: sum(c.isalpha() for c in found[0]) >= _MIN_BASE_32_LETTERS,
+        lambda found: _is_base_32(found[0]),
     ),
     _SecretFormat(  # Discord
         TOKEN,

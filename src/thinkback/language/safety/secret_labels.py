@@ -142,7 +142,9 @@ ORDINARY_WORDS = frozenset(  # words after "my password is" that are not the pas
     begs calls checks waits""".split()  # noqa: SIM905
 )
 _PLACEHOLDER = (  # what stands for a value in an example
-    r"(?:your|insert|enter|paste|replace)[-_ ]?[\w -]{0,30}?"
+    r"(?:your|insert|enter|paste|replace)[-_ ]?"
+    r"(?:(?:your|the|own|new|real|api|secret|access|auth|client|private|bot|app|user|admin|database|db|with)"
+    r"[-_ ]?){0,4}"
     r"(?:key|token|password|passwd|secret|pass|pwd|here)(?:[-_ ]?(?:here|value))?"
     r"|change[-_]?(?:me|it|this)|replace[-_]?me|placeholder|redacted|x{3,}"
     r"|(?:请|在这里|在此处?|这里)?(?:填写?|输|写|换|粘贴|替换)[入上成为]{0,2}(?:你|您|自己)的?[\w]{0,8}"
@@ -170,7 +172,8 @@ ORDINARY_VALUE = re.compile(
     r"|ipv|level|gate|room|xbox|ios|android)-?\d{1,4}\w?"
     r"|2fa|1password|[\d/.-]{1,2}|2-?step|#\d+|24/7|\d+/\d+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|@[\w.-]+(?::\d+)?(?:/\S*)?|(?:\w+\.)+\w+[(\[].*|\w+[(\[][\"')\]].*"  # calls of functions
-    r"|[a-z][\w./-]*:(?:\d{1,2}(?:\.\d+)*(?:-\w+)?|latest)"  # images of containers
+    r"|[a-z][\w./-]*:latest|(?:alpine|debian|golang|mongo|mysql|nginx|node|php|postgres|python|redis|ruby|ubuntu)"
+    r"[\w./-]*:\d{1,2}(?:\.\d+)*(?:-\w+)?"  # images of containers
     rf"|{_PLACEHOLDER}|[-_.*x•●#]+|\W+",
     re.I,
 )

@@ -108,3 +108,38 @@ def test_known_secrets_are_not_scored_again() -> None:
 def test_many_values_cannot_hide_one() -> None:
     text = "The hall is 312 m long, the gate is 77 m away. " * 60 + "The gate opens with 4471."
     assert "4471" not in quarantine.redact(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("my card got replaced, my new number is 4111 1111 1111 1111, exp 04/29", "4111 1111 1111 1111"),
+        ("my number is 5555555555554444", "5555555555554444"),
+        ("my password is kiesel:42", "kiesel:42"),
+        ("my password is enter_my_secret_pass", "enter_my_secret_pass"),
+        ("the authenticator key is JBSW Y3DP EHPK 3PXP", "JBSW Y3DP EHPK 3PXP"),
+    ],
+)
+def test_a_label_of_something_else_hides_no_secret(text: str, secret: str) -> None:
+    assert secret not in quarantine.redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the wifi is down, they said that they will send help on may 3",
+        "my password manager broke and they said that they will come over at 4",
+        "LAST WEEK THEY TOOK BOTH KEYS AND 3 BIKES",
+        "My stepdaughter opened the door with my key.",
+        "COMMIT_SHA=7c1f90ab34de58217f60b9c2d4a8e613",
+        "order_id: 4111111111111111",
+        "the wifi password is Wrong",
+        "租的room在Clementi,650,landlord aunty不给煮炒",
+    ],
+)
+def test_ordinary_words_beside_a_label_are_not_redacted(text: str) -> None:
+    assert quarantine.redact(text) == text
+
+
+def test_letters_that_grow_in_lower_case_are_scanned() -> None:
+    scan_text("the password is " + "İ" * 20)  # "İ".lower() has two characters

@@ -103,8 +103,8 @@ def _without_fold(examples: Sequence[Example], fold: int) -> Iterator[Example]:
 
 def _fit(examples: Sequence[Example]) -> QuestionModel:
     fitted = fit_logistic(
-        SparseRows.build([QuestionModel.hashed(each.text) for each in examples]),
-        np.array([QuestionModel.numbers(each.text) for each in examples]),
+        SparseRows.build([QuestionModel.hashed_features(each.text) for each in examples]),
+        np.array([QuestionModel.dense_features(each.text) for each in examples]),
         np.array([float(each.asks) for each in examples]),
         bucket_count=QuestionModel.BUCKETS,
         inverse_regularisation=INVERSE_REGULARISATION,
