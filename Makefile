@@ -9,7 +9,6 @@ WORKERS ?= 2
 # Upper limits, so that a hanging test can never block a run.
 TEST_LIMIT_SECONDS     := 900
 TEST_ALL_LIMIT_SECONDS := 2200
-
 .PHONY: help chat demo test test-all models lint types faults soak bench docs postgres setup lock clean web browser
 
 help:            ## list the targets
@@ -20,6 +19,11 @@ chat: $(STAMP)   ## chat with a model that remembers (reads standard input if it
 
 demo: $(STAMP)   ## a guided demonstration in under a minute, no API key needed
 	@$(BIN)/thinkback demo
+
+# Tests start several hundred processes: without cached bytecode each compiles every module again, and each
+# starts one BLAS thread per core beside as many test workers.
+test test-all faults: export PYTHONDONTWRITEBYTECODE =
+test test-all faults: export OPENBLAS_NUM_THREADS = 1
 
 test: lint types ## lint, types and the fast tests: a verdict in under five minutes on two cores
 	@timeout --kill-after=10 $(TEST_LIMIT_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
@@ -38,7 +42,7 @@ models: $(STAMP) ## the small local model that tests of local models use (98 MB)
 	@$(BIN)/thinkback pull smollm2
 
 faults: $(STAMP) ## the long fault runs, several hours: 5,000 kills, 10,000 torn WALs, damaged files, two servers
-	@THINKBACK_KILLS=5000 THINKBACK_TORN_WALS=10000 THINKBACK_JOB_KILLS=200 THINKBACK_LIVE_COPIES=200 \
+	@THINKBACK_KILLS=5000 THINKBACK_TORN_WALS=10000 THINKBACK_JOB_KILLS=200 THINKBACK_LIVE_COPIES=200 THINKBACK_ERASE_ROUNDS=1000 \
 	THINKBACK_DAMAGED_FILES=2000 THINKBACK_SERVER_KILLS=200 THINKBACK_TWO_SERVER_KILLS=50 THINKBACK_FAULT_SECONDS=300 \
 	$(BIN)/python -m pytest tests/faults -s --timeout=14400
 

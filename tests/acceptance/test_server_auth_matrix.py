@@ -48,7 +48,7 @@ def test_every_route_enforces_its_access_rule(server: ServerApp) -> None:
     assert thought.id > TURNS // 2
     patient = server.services.memories.for_tenant("acme").for_user("patient:p1")
     for number in range(4 * TURNS):
-        patient.remember(f"My canary Pip{number} sings.", "A canary?")
+        patient.remember(f"I have a canary called Pip{number}.", "A canary?")
     patient.post_think()
     unused = (
         {

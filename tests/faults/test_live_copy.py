@@ -1,6 +1,6 @@
 """Copies of a database that a process writes to: `backup` is always whole, `cp` is not, and that is noticed.
 
-10 copies of each kind; THINKBACK_LIVE_COPIES=200 (`make faults`) makes more.
+4 copies of each kind; THINKBACK_LIVE_COPIES=200 (`make faults`) makes more.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.faults.invariants import assert_invariants
 from thinkback.errors import StoreError
 from thinkback.storage.sqlite import SqliteStore
 
-COPIES = int(os.environ.get("THINKBACK_LIVE_COPIES", "10"))
+COPIES = int(os.environ.get("THINKBACK_LIVE_COPIES", "4"))
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs kill -9")
 

@@ -87,7 +87,8 @@ class GroupedVectors:
 
     def __init__(self) -> None:
         self._matrix: Vector = np.zeros((0, 0), dtype=np.float32)
-        self._sketches: Sketches = np.zeros((0, 0), dtype=np.uint64)  # one column per position
+        # One column per position; no rows while every search is exact (at most `MAX_EXACT_ROWS` vectors).
+        self._sketches: Sketches = np.zeros((0, 0), dtype=np.uint64)
         self._slot_by_position = np.zeros(0, dtype=np.int32)
         self._position_by_slot = np.zeros(0, dtype=np.int64)
         self._group_by_slot = np.zeros(0, dtype=np.int64)
@@ -123,9 +124,7 @@ class GroupedVectors:
         self._occupied = None
         if not self._size:
             self._matrix = np.zeros((len(self._matrix), vectors.shape[1]), dtype=np.float32)
-            self._sketches = np.zeros(
-                (sketch_word_count(vectors.shape[1]), len(self._matrix)), dtype=np.uint64
-            )
+            self._sketches = np.zeros((0, len(self._matrix)), dtype=np.uint64)
         top = max(slots, default=-1) + 1
         self._position_by_slot = ensure_capacity(self._position_by_slot, top, fill=-1)
         self._group_by_slot = ensure_capacity(self._group_by_slot, top)
@@ -139,14 +138,22 @@ class GroupedVectors:
         self._group_by_slot[where] = groups
         if len(slots) > 32 + self._size // 8:
             self._rebuild(where, vectors)
-            return
-        bits = compute_sketches(vectors)
+        else:
+            self._append(slots, vectors, groups)
+        if not len(self._sketches) and self._size > MAX_EXACT_ROWS:
+            occupied = self._occupied_positions()
+            self._sketches = np.zeros((sketch_word_count(self.dim), len(self._matrix)), dtype=np.uint64)
+            self._sketches[:, occupied] = compute_sketches(self._matrix[occupied])
+
+    def _append(self, slots: Sequence[int], vectors: Vector, groups: Sequence[int]) -> None:
+        bits = compute_sketches(vectors) if len(self._sketches) else self._sketches[:, :0]
         for number, (slot, vector, group) in enumerate(zip(slots, vectors, groups, strict=True)):
             if self._group_count[group] == self._group_capacity[group]:
                 self._relocate_group(group)
             position = self._group_start[group] + self._group_count[group]
             self._matrix[position] = vector
-            self._sketches[:, position] = bits[:, number]
+            if len(bits):
+                self._sketches[:, position] = bits[:, number]
             self._slot_by_position[position] = slot
             self._position_by_slot[slot] = position
             self._group_count[group] += 1
@@ -271,7 +278,8 @@ class GroupedVectors:
         matrix[position[len(old) :]] = vectors
         sketches = np.zeros((len(self._sketches), len(matrix)), dtype=np.uint64)
         sketches[:, position[: len(old)]] = self._sketches[:, old]
-        sketches[:, position[len(old) :]] = compute_sketches(vectors)
+        if len(sketches):
+            sketches[:, position[len(old) :]] = compute_sketches(vectors)
         self._matrix = matrix
         self._sketches = sketches
         self._slot_by_position = np.full(len(matrix), -1, dtype=np.int32)
