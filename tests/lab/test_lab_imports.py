@@ -38,6 +38,8 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.scan",
         "language.safety.windows",
     },
+    # single sentences of lives as training examples
+    "training/question_classifier.py": {"language.sentences"},
     # the candidates and features of the scores of values
     "training/access_values.py": {
         "language.safety.access_values",
