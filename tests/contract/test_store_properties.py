@@ -33,7 +33,7 @@ from thinkback.protocols import Store
 from thinkback.types import Hashing, IndexEntry, ItemKind, ValidityPeriod, VersionStamp
 
 laws = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,

@@ -22,7 +22,7 @@ from tests.fake_openai import FakeOpenAI
 
 from thinkback.storage.sqlite import SqliteStore
 
-KILLS = int(os.environ.get("THINKBACK_SERVER_KILLS", "6"))
+KILLS = int(os.environ.get("THINKBACK_SERVER_KILLS", "3"))
 CLIENTS = 4
 SEED = 7
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 from tests.conftest import OpenMemory
@@ -22,8 +23,8 @@ def cached_objects() -> Iterator[Any]:
     for each in gc.get_objects():
         if isinstance(each, functools._lru_cache_wrapper):
             yield from _reachable(each, MAX_DEPTH, set())
-        elif callable(each) and hasattr(each, "__wrapped__") and getattr(each, "__closure__", None):
-            for cell in each.__closure__:
+        elif isinstance(each, FunctionType) and hasattr(each, "__wrapped__"):
+            for cell in each.__closure__ or ():
                 if isinstance(cell.cell_contents, dict):
                     yield from _reachable(cell.cell_contents, MAX_DEPTH, set())
 

@@ -25,6 +25,7 @@ def test_the_public_names() -> None:
         "Message",
         "ModelError",
         "Preset",
+        "QuestionModel",
         "Recollection",
         "Reply",
         "SafetyModel",
