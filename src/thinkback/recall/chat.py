@@ -21,7 +21,13 @@ from thinkback.language.writing_systems import clean_text, detect_language
 from thinkback.protocols import LLM
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
 from thinkback.recall.constraints import Constraint
-from thinkback.recall.memory_chat import LookUp, ToldTurn, reply_from_memory, split_message
+from thinkback.recall.memory_chat import (
+    LookUp,
+    ToldTurn,
+    is_answered_by_memory,
+    reply_from_memory,
+    split_message,
+)
 from thinkback.recall.prompt_messages import (
     compose_for_small_model,
     compose_retry,
@@ -239,7 +245,7 @@ class ChatStream:
     ) -> None:
         self.recollection = recollection
         self._new_turn = new_turn
-        self._llm = llm = _usable_llm(llm, new_turn.query)
+        self._llm = llm = _usable_llm(llm, new_turn.query, recollection)
         self._save_turn = save_turn
         self._log = GenerationLog()
         # The generators must not refer to this stream: it could not be garbage collected, and so not be
@@ -333,11 +339,15 @@ class ChatStream:
         )
 
 
-def _usable_llm(llm: LLM | None, message: str) -> LLM | None:
-    """The model, or None if it does not speak the user's language."""
-    if llm is None or llm.speaks is None or detect_language(message) in (*llm.speaks, "und"):
-        return llm
-    return None
+def _usable_llm(llm: LLM | None, message: str, recollection: Recollection) -> LLM | None:
+    """The model, or None if memory itself answers better.
+
+    That is the case if the model does not speak the user's language; and for questions about what was told,
+    if the model is small: it answers many of them wrongly from the same memories (docs/chat.md).
+    """
+    if llm is None or (llm.speaks is not None and detect_language(message) not in (*llm.speaks, "und")):
+        return None
+    return llm if llm.extracts or not is_answered_by_memory(message, recollection) else None
 
 
 @dataclass(slots=True)

@@ -40,6 +40,7 @@ MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which
 MAX_CONTINUING_WORDS = 2  # of such a question
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
+MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
 _MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
@@ -137,6 +138,19 @@ def reply_from_memory(
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
+def is_answered_by_memory(message: str, recollection: Recollection) -> bool:
+    """Whether a message asks for something that was told: about the user, or about what was recalled."""
+    question = split_message(message).question
+    if load_patterns("about").search(question) or asks_for_overview(question):
+        return True
+    if not asks_for_memory(question) or load_patterns("advice").search(question):
+        return False
+    judge = AnswerJudge(question)
+    return load_patterns("personal").search(question) is not None or any(
+        judge.shares_word(item.text) for item in recollection
+    )
+
+
 def _may_ask(message: str) -> bool:
     """Whether a message of which nothing was kept is a question; "sure" and "thx" ask nothing."""
     shortest = _MIN_QUESTION_CHARACTERS_ZH if has_han(message) else _MIN_QUESTION_WORDS
@@ -177,9 +191,9 @@ def answer_question(
     chosen = forbidding or _choose(question, judge, statements)
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
-        chosen = [_newer_denial(chosen[0], later, "ends") or chosen[0]]
+        chosen = [_newer_denial(chosen[0], later, "ends", min_share=0) or chosen[0]]
     nearest = _nearest(judge, recollection)
-    is_about_memory = continues or not asks(question) or bool(load_patterns("personal").search(question))
+    is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
         nearest = [*nearest[:1], chosen[0].candidate]
     elif chosen:
@@ -187,12 +201,12 @@ def answer_question(
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     elif load_patterns("advice").search(question):
         return say("needs_model", question)
-    elif not is_about_memory:  # such as why the sky is blue: it needs the person or thing in common
+    elif not (is_personal or asks_for_memory(question)):  # "why is the sky blue": needs a word in common
         nearest = [item for item in nearest if judge.shares_word(item.text, required=True)]
     if nearest:
         return say("nearest", question, "; ".join(map(_quote, nearest)))
     known_names = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
-    if known_names or is_about_memory:
+    if known_names or is_personal:
         return say("not_told", question)
     separator = "" if detect_language(question) == "zh" else " "
     return separator.join((say("not_told", question), say("needs_model", question)))
@@ -296,10 +310,21 @@ def _cite(question: str, sentence: ScoredSentence) -> str:
 
 def _dated_words(sentence: ScoredSentence) -> str:
     """The user's words, not too long, with the dates that relative times mean."""
-    words = _own_words(sentence.text)
+    words = _own_words(_whole_denial(sentence))
     words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
     turn = sentence.candidate.turn
     return words if turn is None else add_dates(words, turn.at)  # thoughts have their dates already
+
+
+def _whole_denial(sentence: ScoredSentence) -> str:
+    """The sentence; one that denies something as the whole message, if it is short.
+
+    What is true instead often stands in the next sentence.
+    """
+    said = _SAID_TEXT.fullmatch(sentence.candidate.text)
+    if said is None or not load_patterns("denies").search(sentence.text):
+        return sentence.text
+    return said["words"] if count_words(said["words"]) <= MAX_CHAT_ANSWER_WORDS else sentence.text
 
 
 def _translate(question: str, sentence: ScoredSentence) -> str:
@@ -470,13 +495,21 @@ def _asks_about_holder(
 
 
 def _newer_denial(
-    sentence: ScoredSentence, statements: Sequence[ScoredSentence], pattern: str = "denies"
+    sentence: ScoredSentence,
+    statements: Sequence[ScoredSentence],
+    pattern: str = "denies",
+    *,
+    min_share: float = MIN_DENIAL_SHARE,
 ) -> ScoredSentence | None:
-    """The newest later sentence that denies, changes or ends what this one tells, if there is one."""
+    """The newest later sentence that denies, changes or ends what this one tells, if there is one.
+
+    One that fits the question far worse (`min_share` of the score) is about something else.
+    """
     later = [
         other
         for other in statements
         if other.said_in > sentence.said_in
+        and other.score >= min_share * sentence.score
         and load_patterns(pattern).search(other.text)
         and (shared := (other.terms & sentence.terms) - _USER_TERMS)
         and (len(shared) >= _MIN_SHARED_TERMS or any(_is_rare(term, statements) for term in shared))

@@ -189,7 +189,7 @@ def test_small_model_gets_few_facts_and_no_history(open_memory: OpenMemory) -> N
     memory.remember("I live in Lyon.")
     memory.post_think()
     memory.chat("Hello there!", session="now")
-    answer = memory.chat("Where do I live?", session="now")
+    answer = memory.chat("Write down where I live.", session="now")
     assert answer.text == "In Lyon."
     given = llm.calls[-1]
     assert [message.role for message in given] == ["system", "user"]

@@ -185,8 +185,9 @@ def test_answer_is_streamed_unchecked_if_nothing_was_recalled(open_memory: OpenM
 
 
 def test_small_model_is_checked_too(open_memory: OpenMemory) -> None:
-    llm = ScriptedLLM(["Paris", "Lyon"], extracts=False)
-    assert holding(open_memory, llm, "I live in Lyon.").chat(ASK).text == "Lyon"
+    llm = ScriptedLLM(["You live in Paris.", "You live in Lyon."], extracts=False)
+    memory = holding(open_memory, llm, "I live in Lyon.")
+    assert memory.chat("Write down where I live.").text == "You live in Lyon."
 
 
 def holding_thoughts(open_memory: OpenMemory, llm: ScriptedLLM, *sentences: str) -> Memory:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_words, say
@@ -239,6 +240,43 @@ def test_what_is_over_is_found_by_the_words_of_the_answer(memory: Memory, clock:
     clock.advance(3600)
     memory.chat("noor broke up with me last night")
     assert "broke up" in memory.chat("do i have a girlfriend?").text
+
+
+def test_a_change_of_something_else_is_no_answer(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("the boss put my hourly pay up to 225 from july")
+    clock.advance(3600)
+    memory.chat("typhoon coming so the ferry in july is changed to the 19th")
+    assert "225" in memory.chat("what is my hourly pay?").text
+
+
+def test_a_correction_is_quoted_with_what_is_true_instead(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("my brother cathal is getting married in september!")
+    clock.advance(3600)
+    memory.chat(
+        "i told you wrong about cathal getting married, it was never september. his is the 10th of october"
+    )
+    assert "october" in memory.chat("when is cathal getting married?").text
+
+
+def test_a_question_without_my_is_answered_by_the_nearest(memory: Memory) -> None:
+    memory.chat("finally!! standup moved to 9:30, can sleep in a bit")
+    assert "9:30" in memory.chat("what time is standup tomorrow?").text
+
+
+def test_a_price_is_more_than_a_digit_in_a_name(memory: Memory) -> None:
+    memory.chat("Ethan helped me pick a used Mazda 2, a white one")
+    text = memory.chat("how much did the Mazda cost?").text
+    assert text.startswith(("You have not told me", "I find no clear answer"))
+
+
+def test_a_small_model_is_not_asked_what_was_told(open_memory: OpenMemory) -> None:
+    small = ScriptedLLM(["Once upon a time."] * 3, extracts=False)
+    memory = open_memory(llm=small)
+    memory.remember("my sister anna moved to turku in may")
+    assert "turku" in memory.chat("where does my sister anna live?").text
+    assert not small.calls
+    assert "Once upon a time" in memory.chat("tell me a story").text
+    assert "Once upon a time" in memory.chat("why is the sky blue?").text
 
 
 def test_a_pronoun_means_who_was_named_just_before(memory: Memory, clock: FakeClock) -> None:

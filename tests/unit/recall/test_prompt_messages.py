@@ -133,6 +133,6 @@ def test_integration_is_skipped_for_small_models(open_memory: OpenMemory) -> Non
     llm = ScriptedLLM(["In Lyon."], extracts=False)
     memory = open_memory(llm=llm, integrate=True)
     memory.remember("I live in Lyon.")
-    answer = memory.chat("Where do I live?")
+    answer = memory.chat("Write down where I live.")
     assert "too small" in answer.not_integrated
     assert len(llm.calls) == 1
