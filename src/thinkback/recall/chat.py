@@ -24,7 +24,7 @@ from thinkback.recall.constraints import Constraint
 from thinkback.recall.memory_chat import (
     LookUp,
     ToldTurn,
-    is_answered_by_memory,
+    needs_model,
     reply_from_memory,
     split_message,
 )
@@ -340,14 +340,14 @@ class ChatStream:
 
 
 def _usable_llm(llm: LLM | None, message: str, recollection: Recollection) -> LLM | None:
-    """The model, or None if memory itself answers better.
+    """The model, or None if memory itself replies better.
 
-    That is the case if the model does not speak the user's language; and for questions about what was told,
-    if the model is small: it answers many of them wrongly from the same memories (docs/chat.md).
+    That is the case if the model does not speak the user's language. A small one only does what memory
+    cannot: it answers questions about what was told wrongly from the same memories (docs/chat.md).
     """
     if llm is None or (llm.speaks is not None and detect_language(message) not in (*llm.speaks, "und")):
         return None
-    return llm if llm.extracts or not is_answered_by_memory(message, recollection) else None
+    return llm if llm.extracts or needs_model(message, recollection) else None
 
 
 @dataclass(slots=True)

@@ -138,17 +138,18 @@ def reply_from_memory(
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
-def is_answered_by_memory(message: str, recollection: Recollection) -> bool:
-    """Whether a message asks for something that was told: about the user, or about what was recalled."""
-    question = split_message(message).question
-    if load_patterns("about").search(question) or asks_for_overview(question):
+def needs_model(message: str, recollection: Recollection) -> bool:
+    """Whether a message asks for something else than what was told: a request, advice, general knowledge."""
+    parts = split_message(message)
+    question = parts.question
+    if not question or load_patterns("about").search(question) or asks_for_overview(question):
+        return parts.is_request
+    if load_patterns("advice").search(question) or not asks_for_memory(question, tells_nothing=True):
         return True
-    if not asks_for_memory(question) or load_patterns("advice").search(question):
+    if load_patterns("personal").search(question) or _continues(question):
         return False
-    judge = AnswerJudge(question)
-    return load_patterns("personal").search(question) is not None or any(
-        judge.shares_word(item.text) for item in recollection
-    )
+    judge = AnswerJudge(question)  # a question for reasons is about the world: "why is the sky blue"
+    return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in recollection)
 
 
 def _may_ask(message: str) -> bool:
@@ -195,7 +196,7 @@ def answer_question(
     nearest = _nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
-        nearest = [*nearest[:1], chosen[0].candidate]
+        nearest = [*nearest[:1], *([] if _is_replaced_by(chosen[0], nearest) else [chosen[0].candidate])]
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
@@ -223,6 +224,15 @@ def _may_be_outdated(
     if not nearest or _last_turn(nearest[0]) <= chosen.said_in:
         return False
     return judge.has_form(nearest[0].text) and judge.shares_word(nearest[0].text)
+
+
+def _is_replaced_by(sentence: ScoredSentence, nearest: Sequence[Candidate]) -> bool:
+    """Whether the newest memory that was found is the one because of which a sentence is outdated."""
+    outdated = sentence.candidate.outdated
+    if outdated is None or not nearest:
+        return False
+    said = _SAID_TEXT.fullmatch(nearest[0].text)
+    return said is not None and said["day"] == f"{outdated.until:%Y-%m-%d}"
 
 
 def acknowledge(message: str, told: ToldTurn | None) -> str:

@@ -184,7 +184,7 @@ def test_invalid_message_is_rejected_before_the_model_is_called(
 
 
 def test_small_model_gets_few_facts_and_no_history(open_memory: OpenMemory) -> None:
-    llm = ScriptedLLM(["Hello.", "In Lyon."], extracts=False)
+    llm = ScriptedLLM(["In Lyon."], extracts=False)
     memory = open_memory(llm=llm)
     memory.remember("I live in Lyon.")
     memory.post_think()

@@ -73,7 +73,7 @@ def passes_luhn(digits: str) -> bool:
 _OTHER_NUMBER_LABEL = re.compile(  # order numbers, hashes and the like
     r"(?:(?<![A-Za-z])(?:(?<!in )order|tracking|invoice|reference|ref|ticket|booking"
     r"|parcel(?! (?:locker|box))|imei|serial|isbn|commit|sha(?:-?\d{1,3})?|checksum|md5|hash(?! key)"
-    r"|build)s?(?![A-Za-z])"
+    r"|build|revert(?:ed)?|merged?|rebased?|cherry-?pick(?:ed)?)s?(?![A-Za-z])"
     r"|订单|运单|快递(?!柜)|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
     re.I,
 )
@@ -95,6 +95,7 @@ _PHONE_LABEL = re.compile(
     re.I,
 )
 _HASH_NAME = re.compile(r"(?:^|_)(?:SHA\d*|COMMIT|DIGEST|HASH|MD5|CHECKSUM|ETAG|REVISION|BUILD)(?:_|$)")
+_MIN_SPELLED_LETTERS = 4  # of a password whose characters are written apart
 _PHONE_DIGITS = range(7, 13)  # a card has more
 _CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"}
 
@@ -239,6 +240,20 @@ _MIN_GROUPS_WITH_DIGITS = 2
 _MIN_BASE_32_LETTERS = 8
 _LEFT_BOUNDARY = r"(?<![A-Za-z0-9_-])"
 _SECRET_FORMATS = (
+    _SecretFormat(  # of Google: four groups of four letters
+        PASSWORD,
+        re.compile(
+            r"(?i:\bapp(?:lication)?[- ](?:specific )?passwords?|应用(?:专用)?密码)[^\n]{0,60}?"
+            r"\b([a-z]{4}(?:[ -][a-z]{4}){3})\b"
+        ),
+    ),
+    _SecretFormat(  # spelled: G r a v y 6 1
+        PASSWORD,
+        re.compile(r"(?<![\w.'’])[A-Za-z\d](?: [A-Za-z\d]){6,30}(?: [!-/:-@](?!\S))?(?![\w'’])"),
+        lambda found: (
+            sum(c.isalpha() for c in found[0]) >= _MIN_SPELLED_LETTERS and any(map(str.isdigit, found[0]))
+        ),
+    ),
     _SecretFormat(
         API_KEY,
         re.compile(

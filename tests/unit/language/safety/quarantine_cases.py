@@ -133,6 +133,9 @@ SECRETS = {
     "I set the router login to admin / Blue$ky9": "Blue$ky9",
     "They texted me the code 660913 to confirm it's me": "660913",
     "OTP 229845 valid for ten minutes": "229845",
+    "google gave me an app password for the printer, wkzt pemh oyvd bqua": "wkzt pemh oyvd bqua",
+    "i'll spell my old one so its clear: T u l i p v a n 7 3 !": "T u l i p v a n 7 3 !",
+    "新家的无线叫 laozhang_5F ,密码tudousichaorou,全拼小写": "tudousichaorou",
     "The safe opens with 31-07-88": "31-07-88",
     "Locker combination: 24-8-36": "24-8-36",
     "my email password used to be Fluffy2011": "Fluffy2011",
@@ -242,6 +245,8 @@ SECRETS = {
 }
 
 HARMLESS = """\
+Wear the pin on the 28th of May. I'm sending you a picture now, it's me in front of the tower.
+reverted 8a1dc2cf5dbe60bc4dbb943cbaad748d7f534abc because it broke the tests
 I always answer my mother's letters by hand.
 Please remember I only eat halal food.
 Remember to remind me about the dentist on Monday.
