@@ -76,6 +76,12 @@ class MessageParts:
     is_request: bool
     tells: bool
 
+    @property
+    def is_rhetorical(self) -> bool:
+        """Whether the question beside a statement wants no answer: "knee hurts again, what can you do"."""
+        has_mark = any(mark in self.question for mark in "?？")
+        return self.tells and not has_mark and load_patterns("advice").search(self.question) is not None
+
 
 def split_message(message: str) -> MessageParts:
     """Split a message into its questions and the rest."""
@@ -121,8 +127,8 @@ def reply_from_memory(
     if parts.is_request:
         return say("needs_model", message)
     replies = [acknowledge(message, told)] if parts.tells else []
-    question = parts.question
-    if not question and told and told.is_read and replies == [say("okay", message)]:
+    question = "" if parts.is_rhetorical else parts.question
+    if not parts.question and told and told.is_read and replies == [say("okay", message)]:
         question = message if _may_ask(message) else ""
     if question:
         if look_up is not None and told is not None:
@@ -141,7 +147,7 @@ def reply_from_memory(
 def needs_model(message: str, recollection: Recollection) -> bool:
     """Whether a message asks for something else than what was told: a request, advice, general knowledge."""
     parts = split_message(message)
-    question = parts.question
+    question = "" if parts.is_rhetorical else parts.question
     if not question or load_patterns("about").search(question) or asks_for_overview(question):
         return parts.is_request
     if load_patterns("advice").search(question) or not asks_for_memory(question, tells_nothing=True):

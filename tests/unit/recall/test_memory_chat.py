@@ -263,6 +263,12 @@ def test_a_question_without_my_is_answered_by_the_nearest(memory: Memory) -> Non
     assert "9:30" in memory.chat("what time is standup tomorrow?").text
 
 
+def test_a_rhetorical_question_beside_a_statement_gets_no_answer(memory: Memory) -> None:
+    text = memory.chat("My blood pressure is 158 again. What can you do").text
+    assert "158" in text
+    assert "larger language model" not in text
+
+
 def test_a_price_is_more_than_a_digit_in_a_name(memory: Memory) -> None:
     memory.chat("Ethan helped me pick a used Mazda 2, a white one")
     text = memory.chat("how much did the Mazda cost?").text
