@@ -37,7 +37,7 @@ from thinkback.validation import parse_ref
 
 KEYS: list[str] = []  # of the server under test, newest last
 KEY_IDS: list[str] = []
-CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "5"))
+CASES = int(os.environ.get("THINKBACK_SCHEMA_CASES", "10"))
 APPLICATION = partial(open_app, create_api)
 
 # A schema cannot say which characters are printable, nor that one of two texts must not be blank: what is

@@ -142,8 +142,9 @@ class GroupedVectors:
             self._append(slots, vectors, groups)
         if not len(self._sketches) and self._size > MAX_EXACT_ROWS:
             occupied = self._occupied_positions()
-            self._sketches = np.zeros((sketch_word_count(self.dim), len(self._matrix)), dtype=np.uint64)
-            self._sketches[:, occupied] = compute_sketches(self._matrix[occupied])
+            sketches = np.zeros((sketch_word_count(self.dim), len(self._matrix)), dtype=np.uint64)
+            sketches[:, occupied] = compute_sketches(self._matrix[occupied])
+            self._sketches = sketches
 
     def _append(self, slots: Sequence[int], vectors: Vector, groups: Sequence[int]) -> None:
         bits = compute_sketches(vectors) if len(self._sketches) else self._sketches[:, :0]

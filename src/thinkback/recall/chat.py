@@ -245,7 +245,7 @@ class ChatStream:
     ) -> None:
         self.recollection = recollection
         self._new_turn = new_turn
-        self._llm = llm = _usable_llm(llm, new_turn.query, recollection)
+        self._llm = llm = _usable_llm(llm, new_turn.query, recollection, recent)
         self._save_turn = save_turn
         self._log = GenerationLog()
         # The generators must not refer to this stream: it could not be garbage collected, and so not be
@@ -339,7 +339,9 @@ class ChatStream:
         )
 
 
-def _usable_llm(llm: LLM | None, message: str, recollection: Recollection) -> LLM | None:
+def _usable_llm(
+    llm: LLM | None, message: str, recollection: Recollection, recent: Sequence[Turn]
+) -> LLM | None:
     """The model, or None if memory itself replies better.
 
     That is the case if the model does not speak the user's language. A small one only does what memory
@@ -347,7 +349,8 @@ def _usable_llm(llm: LLM | None, message: str, recollection: Recollection) -> LL
     """
     if llm is None or (llm.speaks is not None and detect_language(message) not in (*llm.speaks, "und")):
         return None
-    return llm if llm.extracts or needs_model(message, recollection) else None
+    after_model = bool(recent and recent[-1].response)
+    return llm if llm.extracts or needs_model(message, recollection, after_model=after_model) else None
 
 
 @dataclass(slots=True)

@@ -37,6 +37,7 @@ MAX_LISTED = 4  # sentences in the answer to a question about everything that is
 MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
 MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
 MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
+MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
 MAX_CONTINUING_WORDS = 2  # of such a question
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
@@ -79,8 +80,7 @@ class MessageParts:
     @property
     def is_rhetorical(self) -> bool:
         """Whether the question beside a statement wants no answer: "knee hurts again, what can you do"."""
-        has_mark = any(mark in self.question for mark in "?？")
-        return self.tells and not has_mark and load_patterns("advice").search(self.question) is not None
+        return self.tells and load_patterns("rhetorical").search(self.question) is not None
 
 
 def split_message(message: str) -> MessageParts:
@@ -144,18 +144,26 @@ def reply_from_memory(
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
-def needs_model(message: str, recollection: Recollection) -> bool:
-    """Whether a message asks for something else than what was told: a request, advice, general knowledge."""
+def needs_model(message: str, recollection: Recollection, *, after_model: bool = False) -> bool:
+    """Whether a message asks for something else than what was told: a request, advice, general knowledge.
+
+    `after_model` says that a model answered the message before: "shorter, please" is for it, too.
+    """
+    if load_patterns("greeting").search(message):
+        return False
     parts = split_message(message)
     question = "" if parts.is_rhetorical else parts.question
-    if not question or load_patterns("about").search(question) or asks_for_overview(question):
-        return parts.is_request
+    if not question:
+        return parts.is_request or (after_model and count_words(message) <= MAX_FOLLOW_UP_WORDS)
+    if load_patterns("about").search(question) or asks_for_overview(question):
+        return False
     if load_patterns("advice").search(question) or not asks_for_memory(question, tells_nothing=True):
         return True
     if load_patterns("personal").search(question) or _continues(question):
         return False
     judge = AnswerJudge(question)  # a question for reasons is about the world: "why is the sky blue"
-    return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in recollection)
+    nearest = _nearest(judge, recollection)
+    return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in nearest)
 
 
 def _may_ask(message: str) -> bool:
@@ -198,11 +206,11 @@ def answer_question(
     chosen = forbidding or _choose(question, judge, statements)
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
-        chosen = [_newer_denial(chosen[0], later, "ends", min_share=0) or chosen[0]]
+        chosen = [_newer_denial(chosen[0], later) or chosen[0]]
     nearest = _nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
-        nearest = [*nearest[:1], *([] if _is_replaced_by(chosen[0], nearest) else [chosen[0].candidate])]
+        nearest = [*nearest[:1], *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
@@ -232,10 +240,10 @@ def _may_be_outdated(
     return judge.has_form(nearest[0].text) and judge.shares_word(nearest[0].text)
 
 
-def _is_replaced_by(sentence: ScoredSentence, nearest: Sequence[Candidate]) -> bool:
-    """Whether the newest memory that was found is the one because of which a sentence is outdated."""
+def _is_replaced(judge: AnswerJudge, sentence: ScoredSentence, nearest: Sequence[Candidate]) -> bool:
+    """Whether the newest memory that was found is of the day since which a sentence is outdated."""
     outdated = sentence.candidate.outdated
-    if outdated is None or not nearest:
+    if outdated is None or not nearest or not judge.shares_word(nearest[0].text):
         return False
     said = _SAID_TEXT.fullmatch(nearest[0].text)
     return said is not None and said["day"] == f"{outdated.until:%Y-%m-%d}"
@@ -326,21 +334,23 @@ def _cite(question: str, sentence: ScoredSentence) -> str:
 
 def _dated_words(sentence: ScoredSentence) -> str:
     """The user's words, not too long, with the dates that relative times mean."""
-    words = _own_words(_whole_denial(sentence))
+    if whole := _whole_denial(sentence):
+        return _own_words(whole)
+    words = _own_words(sentence.text)
     words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
     turn = sentence.candidate.turn
     return words if turn is None else add_dates(words, turn.at)  # thoughts have their dates already
 
 
 def _whole_denial(sentence: ScoredSentence) -> str:
-    """The sentence; one that denies something as the whole message, if it is short.
+    """The whole message, with its dates, of a sentence that denies something; "" for others and long ones.
 
     What is true instead often stands in the next sentence.
     """
     said = _SAID_TEXT.fullmatch(sentence.candidate.text)
-    if said is None or not load_patterns("denies").search(sentence.text):
-        return sentence.text
-    return said["words"] if count_words(said["words"]) <= MAX_CHAT_ANSWER_WORDS else sentence.text
+    if said is None or sentence.candidate.with_response or not load_patterns("denies").search(sentence.text):
+        return ""
+    return said["words"] if count_words(said["words"]) <= MAX_CHAT_ANSWER_WORDS else ""
 
 
 def _translate(question: str, sentence: ScoredSentence) -> str:
@@ -404,7 +414,8 @@ def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSenten
         if (match := _match(question, judge, sentence, statements)) is not None
     ]
     if not about_past:
-        matching = [(score, _newer_denial(each, statements) or each) for score, each in matching]
+        asked = frozenset(extract_terms(question))
+        matching = [(score, _newer_denial(each, statements, asked) or each) for score, each in matching]
         current = [(score, each) for score, each in matching if each.candidate.outdated is None]
         matching = current or matching
     if not matching:
@@ -511,24 +522,25 @@ def _asks_about_holder(
 
 
 def _newer_denial(
-    sentence: ScoredSentence,
-    statements: Sequence[ScoredSentence],
-    pattern: str = "denies",
-    *,
-    min_share: float = MIN_DENIAL_SHARE,
+    sentence: ScoredSentence, statements: Sequence[ScoredSentence], asked: frozenset[str] | None = None
 ) -> ScoredSentence | None:
-    """The newest later sentence that denies, changes or ends what this one tells, if there is one.
+    """The newest later sentence that denies or changes what this one tells, if there is one.
 
-    One that fits the question far worse (`min_share` of the score) is about something else.
+    With the terms of the question (`asked`) it must fit the question nearly as well, or share one of them.
+    Without, it must say that something has ended.
     """
     later = [
         other
         for other in statements
         if other.said_in > sentence.said_in
-        and other.score >= min_share * sentence.score
-        and load_patterns(pattern).search(other.text)
+        and load_patterns("ends" if asked is None else "denies").search(other.text)
         and (shared := (other.terms & sentence.terms) - _USER_TERMS)
         and (len(shared) >= _MIN_SHARED_TERMS or any(_is_rare(term, statements) for term in shared))
+        and (
+            asked is None
+            or other.score >= MIN_DENIAL_SHARE * sentence.score
+            or any(len(term) > 1 for term in shared & asked)  # a single character is in too many words
+        )
     ]
     return max(later, key=lambda other: other.said_in, default=None)
 

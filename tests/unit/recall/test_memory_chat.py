@@ -263,6 +263,29 @@ def test_a_question_without_my_is_answered_by_the_nearest(memory: Memory) -> Non
     assert "9:30" in memory.chat("what time is standup tomorrow?").text
 
 
+def test_a_cancellation_is_the_answer_although_it_fits_the_question_worse(
+    memory: Memory, clock: FakeClock
+) -> None:
+    memory.chat("my flight to oslo leaves on the 4th of april at 7")
+    clock.advance(3600)
+    memory.chat("i'm not going to oslo after all")
+    assert "not going" in memory.chat("when does my flight to oslo leave?").text
+
+
+def test_the_words_of_the_assistant_are_not_quoted_with_a_denial(memory: Memory) -> None:
+    memory.remember("the boiler can't be fixed by marek.", "Then call the landlord, Jens Hoffmann.")
+    assert "Hoffmann" not in memory.chat("who fixed the boiler?").text
+
+
+def test_a_follow_up_is_for_the_model_that_answered(open_memory: OpenMemory) -> None:
+    small = ScriptedLLM(["Roses are red.", "Red roses.", "330 m.", "1,083 ft."], extracts=False)
+    memory = open_memory(llm=small)
+    assert memory.chat("write a poem about roses", session="now").text == "Roses are red."
+    assert memory.chat("make it shorter", session="now").text == "Red roses."
+    assert memory.chat("how tall is the eiffel tower?", session="now").text == "330 m."
+    assert memory.chat("how tall is the eiffel tower in feet?", session="now").text == "1,083 ft."
+
+
 def test_a_rhetorical_question_beside_a_statement_gets_no_answer(memory: Memory) -> None:
     text = memory.chat("My blood pressure is 158 again. What can you do").text
     assert "158" in text

@@ -60,7 +60,10 @@ _LEADING_MARKS = f"=:{_OPENING_QUOTES}"
 _VALUE_TOKEN = re.compile(rf"{SPELLED_DIGITS}|(?<!\d[ -])\d{{3}}[ -]\d{{3}}(?![ -]?\d)|[!-~]{{3,200}}", re.I)
 _NUMBER_TOKEN = re.compile(r"[A-Z]{0,2}\d(?:[ -]?[\dA-Z]){5,33}\b|[!-~]{6,40}")
 _SEED_PHRASE = re.compile(r"(?:[a-z]{3,12}[\s,]{1,3}){3,23}[a-z]{3,12}", re.I)
-_QUOTED_VALUE = re.compile("(?<![A-Za-z])[\"'`“「‘]([^\"'`”」’\n]{3,60})[\"'`”」’]")
+_PINYIN = re.compile(r"(?:(?:[bpmfdtnlgkhjqxrzcsyw]|[zcs]h)?[aeiouv]{1,3}(?:ng?|r)?){4,}")
+_QUOTED_VALUE = re.compile(  # not after the apostrophe of "I'm"
+    "(?:(?<=[A-Za-z])(?!'(?:m|s|t|d|re|ll|ve)\\b)|(?<![A-Za-z]))[\"'`“「‘]([^\"'`”」’\n]{3,60})[\"'`”」’]"
+)
 _CARD_CODE = re.compile(r"cv[vc]|安全码|security code", re.I)
 _CLAUSE_END = re.compile(
     r"[\"'`”」’]?(?:[.,;!?)\n，。；！？]|\s*\Z|\s{1,3}(?:and|but|btw|so|if|for|in case|please|thanks)\b)",
@@ -217,8 +220,8 @@ def _link_score(text: str, label: re.Match[str], start: int, end: int) -> int:
     introduced = bool(INTRODUCED_BEFORE.search(text, max(0, start - 12), start))
     if (after and LABEL_LINK.fullmatch(gap)) or (not after and LABEL_LINK_REVERSED.fullmatch(gap)):
         return 3
-    if after and not gap and has_han(label[0]):  # 密码xihongshi
-        return 3
+    if after and not gap and has_han(label[0]) and _PINYIN.fullmatch(text[start:end].lower()):
+        return 3  # 密码xihongshi
     if SENTENCE_BREAK.search(gap):
         return 2 * (after and NEXT_SENTENCE_LINK.fullmatch(gap) is not None)
     if entered:

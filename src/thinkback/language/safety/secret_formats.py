@@ -73,7 +73,7 @@ def passes_luhn(digits: str) -> bool:
 _OTHER_NUMBER_LABEL = re.compile(  # order numbers, hashes and the like
     r"(?:(?<![A-Za-z])(?:(?<!in )order|tracking|invoice|reference|ref|ticket|booking"
     r"|parcel(?! (?:locker|box))|imei|serial|isbn|commit|sha(?:-?\d{1,3})?|checksum|md5|hash(?! key)"
-    r"|build|revert(?:ed)?|merged?|rebased?|cherry-?pick(?:ed)?)s?(?![A-Za-z])"
+    r"|build)s?(?![A-Za-z])"
     r"|订单|运单|快递(?!柜)|单号|序列号|提交)[^.!?。！？\n]{0,20}\Z",
     re.I,
 )
@@ -95,6 +95,10 @@ _PHONE_LABEL = re.compile(
     re.I,
 )
 _HASH_NAME = re.compile(r"(?:^|_)(?:SHA\d*|COMMIT|DIGEST|HASH|MD5|CHECKSUM|ETAG|REVISION|BUILD)(?:_|$)")
+_GIT_WORD = re.compile(r"\b(?:revert(?:ed)?|merged?|rebased?|cherry-?pick(?:ed)?)\s\Z", re.I)
+_SPELLING = re.compile(
+    r"spell|pass(?:word|code|phrase)|\bp(?:in|w|wd)\b|\bcode|log-?in|密[码碼]|口令|拼", re.I
+)
 _MIN_SPELLED_LETTERS = 4  # of a password whose characters are written apart
 _PHONE_DIGITS = range(7, 13)  # a card has more
 _CARD_PREFIXES = {13: "4", 14: "30|36|38|39", 15: "34|37", 16: "4|5|6|35|2[2-7]"}
@@ -216,12 +220,23 @@ def _is_chosen_password(found: re.Match[str]) -> bool:
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.I)
 
 
+def _is_spelled_password(found: re.Match[str]) -> bool:
+    """Whether single characters are letters and digits, and the words before them speak of a password."""
+    before = found.string[max(0, found.start() - 80) : found.start()]
+    letters = sum(c.isalpha() for c in found[0])
+    has_digit = any(c.isdigit() for c in found[0])
+    return letters >= _MIN_SPELLED_LETTERS and has_digit and _SPELLING.search(before) is not None
+
+
 def _is_random_token(found: re.Match[str]) -> bool:
     value = found[0].rstrip("=")
     in_address = re.search(
         r"(?:https?://|www\.)\S{0,200}\Z", found.string[max(0, found.start() - 210) : found.start()]
     )
-    return not (in_address or _UUID.match(value)) and looks_random(value) and not has_other_label(found)
+    before = found.string[max(0, found.start() - 30) : found.start()]
+    is_commit = re.fullmatch("[0-9a-f]{7,40}", value) is not None and _GIT_WORD.search(before) is not None
+    is_known = in_address or is_commit or _UUID.match(value)
+    return not is_known and looks_random(value) and not has_other_label(found)
 
 
 def _ends_in_random_part(found: re.Match[str]) -> bool:
@@ -243,16 +258,16 @@ _SECRET_FORMATS = (
     _SecretFormat(  # of Google: four groups of four letters
         PASSWORD,
         re.compile(
-            r"(?i:\bapp(?:lication)?[- ](?:specific )?passwords?|应用(?:专用)?密码)[^\n]{0,60}?"
-            r"\b([a-z]{4}(?:[ -][a-z]{4}){3})\b"
+            r"(?:\bapp(?:lication)?[- ](?:specific )?passwords?|应用(?:专用)?密码)[^\n]{0,60}?"
+            r"\b([a-z]{4}(?:[ -][a-z]{4}){3})\b",
+            re.I,
         ),
+        lambda found: any(not set(group.lower()) & set("aeiouy") for group in re.split("[ -]", found[1])),
     ),
     _SecretFormat(  # spelled: G r a v y 6 1
         PASSWORD,
         re.compile(r"(?<![\w.'’])[A-Za-z\d](?: [A-Za-z\d]){6,30}(?: [!-/:-@](?!\S))?(?![\w'’])"),
-        lambda found: (
-            sum(c.isalpha() for c in found[0]) >= _MIN_SPELLED_LETTERS and any(map(str.isdigit, found[0]))
-        ),
+        _is_spelled_password,
     ),
     _SecretFormat(
         API_KEY,

@@ -133,6 +133,8 @@ SECRETS = {
     "I set the router login to admin / Blue$ky9": "Blue$ky9",
     "They texted me the code 660913 to confirm it's me": "660913",
     "OTP 229845 valid for ten minutes": "229845",
+    "my wifi password is“blue sky house”": "blue sky house",
+    "i reverted it to Maple!Road77": "Maple!Road77",
     "google gave me an app password for the printer, wkzt pemh oyvd bqua": "wkzt pemh oyvd bqua",
     "i'll spell my old one so its clear: T u l i p v a n 7 3 !": "T u l i p v a n 7 3 !",
     "新家的无线叫 laozhang_5F ,密码tudousichaorou,全拼小写": "tudousichaorou",
@@ -245,6 +247,10 @@ SECRETS = {
 }
 
 HARMLESS = """\
+how long must application passwords have been used with eight signs
+chords are C G A F C G D 7 and then again
+忘了密码help！
+密码manager好用吗
 Wear the pin on the 28th of May. I'm sending you a picture now, it's me in front of the tower.
 reverted 8a1dc2cf5dbe60bc4dbb943cbaad748d7f534abc because it broke the tests
 I always answer my mother's letters by hand.
