@@ -9,6 +9,7 @@ WORKERS ?= 2
 # Upper limits, so that a hanging test can never block a run.
 TEST_LIMIT_SECONDS     := 900
 TEST_ALL_LIMIT_SECONDS := 2200
+
 .PHONY: help chat demo test test-all models lint types faults soak bench docs postgres setup lock clean web browser
 
 help:            ## list the targets

@@ -274,7 +274,7 @@ def test_a_cancellation_is_the_answer_although_it_fits_the_question_worse(
 
 def test_the_words_of_the_assistant_are_not_quoted_with_a_denial(memory: Memory) -> None:
     memory.remember("the boiler can't be fixed by marek.", "Then call the landlord, Jens Hoffmann.")
-    assert "Hoffmann" not in memory.chat("who fixed the boiler?").text
+    assert "Hoffmann" not in memory.chat("what did you say about the boiler?").text
 
 
 def test_a_follow_up_is_for_the_model_that_answered(open_memory: OpenMemory) -> None:
