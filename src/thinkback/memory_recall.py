@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -19,7 +19,7 @@ from thinkback.indexing import Indexer
 from thinkback.language.transcripts import remove_names
 from thinkback.memory_queries import MemoryQueries, checked_time
 from thinkback.presets import Preset, get_preset
-from thinkback.protocols import Embedder, Store
+from thinkback.protocols import CrossEncoder, Embedder, Store
 from thinkback.recall.cache import RecallCache
 from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.kind_classifier import classify_query
@@ -54,6 +54,7 @@ class MemoryRecall(MemoryQueries):
 
     embedder: Embedder
     _preset: Preset
+    _get_cross_encoder: Callable[[], CrossEncoder]
     _indexer: Indexer
     _recall_store: Store
     _recall_indexer: Indexer
@@ -106,6 +107,7 @@ class MemoryRecall(MemoryQueries):
             speakers = find_speakers(text, view.index) if active_preset.rewrite_query else ()
         with watch("embed"):
             vector = self.embedder.embed([remove_names(text, speakers)])[0]
+        cross_encoder = self._get_cross_encoder() if active_preset.read_candidates else None
         with watch("search"), view.lock:
             snapshot, loader = past or (None, self._loader(RecallCache.of(view)))
             retention = self._retention(active_preset) if as_of is None and snapshot is None else None
@@ -122,6 +124,7 @@ class MemoryRecall(MemoryQueries):
                 kind_probabilities=kinds,
                 resolved=resolved,
                 speakers=speakers,
+                cross_encoder=cross_encoder,
             )
             recollection = retrieve(prepared, view.index, view.hashing, active_preset, loader)
         if budget is not None:

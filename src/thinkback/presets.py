@@ -3,6 +3,8 @@
 - `hybrid` (default): cosine, BM25, neighbouring turns, time and kind, each in standard deviations over the
   space (`recall/score.py`), with weights learned on open data (`benchmarks/weights.py`). Small spaces are
   searched completely; in large ones as many groups of a learned hashing are probed as `target_recall` needs.
+- `careful`: `hybrid`, whose best candidates are read together with the question (`recall/careful.py`). It is
+  slower, and recalls nothing for a question to which the memory bank holds no answer.
 - `fading`: `hybrid` with Ebbinghaus forgetting. Thoughts not recalled for long rank lower and
   finally drop out.
 - `tim`: Think-in-Memory as published: random hashing, only the group of the query, cosine similarity. It
@@ -112,6 +114,8 @@ class Preset:
         group_by: whose embedding decides the group of a thought: its source turn's or its own.
         retention: forgetting over time.
         organise_groups: let the model merge and forget thoughts of a group, as in the TiM papers.
+        read_candidates: how many of the best candidates the cross-encoder reads together with the question.
+        min_confidence: a question whose best candidate is less likely an answer recalls nothing.
     """
 
     name: str
@@ -132,6 +136,8 @@ class Preset:
     group_by: Literal["turn", "thought"] = "turn"
     retention: Retention | None = None
     organise_groups: bool = False
+    read_candidates: int = 0
+    min_confidence: float = 0.0
 
     @property
     def uses_kinds(self) -> bool:
@@ -230,6 +236,7 @@ HYBRID = Preset(
     learned_hashing=True,
     target_recall=0.95,
 )
+CAREFUL = replace(HYBRID, name="careful", read_candidates=16, min_confidence=0.2)
 TIM = Preset(
     name="tim",
     cosine=1.0,
@@ -274,7 +281,7 @@ FUZZY = replace(
     threshold=0.3,
     fill_threshold=0.3,
 )
-PRESETS = {preset.name: preset for preset in (HYBRID, FADING, TIM, FUZZY, PERLTQA, BM25, DENSE)}
+PRESETS = {preset.name: preset for preset in (HYBRID, CAREFUL, FADING, TIM, FUZZY, PERLTQA, BM25, DENSE)}
 
 # Converts a threshold of the relative scale to the plain scale: 0.13 becomes 0.15, 1 stays 1.
 _PLAIN_THRESHOLD_EXPONENT = 0.93

@@ -73,6 +73,18 @@ class Embedder(Protocol):
         ...
 
 
+class CrossEncoder(Protocol):
+    """Reads two texts together. Scores are log odds; that of a pair does not depend on the others."""
+
+    def answer_scores(self, question: str, memories: Sequence[str]) -> list[float]:
+        """For each memory: does it answer the question, or is it needed for the answer?"""
+        ...
+
+    def outdated_scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each pair of an older and a newer text: does the newer one make the older one outdated?"""
+        ...
+
+
 class LLM(Protocol):
     """A chat model. It raises `ModelError` on failure, and `BadReply` for an empty answer."""
 

@@ -47,6 +47,10 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.normalise",
         "language.safety.secret_detection",
     },
+    # the cross-encoder: its limits and files, its scores, and the threshold of its preset
+    "commands/reranker.py": {"embedders.cross_encoder"},
+    "evaluations/reranker.py": {"presets", "embedders.cross_encoder"},
+    "training/reranker.py": {"embedders.cross_encoder"},
     # the thoughts that a recalled item states
     "systems/thinkback.py": {"types"},
     # the patterns that the trained detector stands beside

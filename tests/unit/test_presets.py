@@ -17,7 +17,7 @@ from thinkback.presets import DENSE, FUZZY, HYBRID, PRESETS, TIM, Retention, get
 
 
 def test_unknown_preset_lists_the_known_ones() -> None:
-    known = "bm25, dense, fading, fuzzy, hybrid, perltqa, tim"
+    known = "bm25, careful, dense, fading, fuzzy, hybrid, perltqa, tim"
     with pytest.raises(InvalidInput, match=f"no preset 'best': choose from {known}"):
         get_preset("best")
 
@@ -141,7 +141,7 @@ def test_better_turn_ranks_before_a_thought(open_memory: OpenMemory, name: str) 
     assert best.ref.id == 2
 
 
-@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"hybrid", "fading"}))
+@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"hybrid", "careful", "fading"}))
 @pytest.mark.parametrize("k", [1, 3])
 def test_a_papers_preset_recalls_at_most_k_and_nothing_below_its_threshold(
     open_memory: OpenMemory, name: str, k: int

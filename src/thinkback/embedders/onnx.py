@@ -79,8 +79,9 @@ class OnnxEmbedder:
                 return
             from concurrent.futures import ThreadPoolExecutor
 
-            import onnxruntime
             from tokenizers import Tokenizer
+
+            onnxruntime = import_onnxruntime()
 
             model = self._model_path.read_bytes()
             if hashlib.sha256(model).hexdigest() != self._sha256:
@@ -99,6 +100,19 @@ class OnnxEmbedder:
             self._pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="embedder")
             self._tokenizer = tokenizer
             self._session = session
+
+
+def import_onnxruntime() -> Any:
+    """The module onnxruntime, with its telemetry off. Nothing else may import it.
+
+    Since version 1.29 it sends usage data to Microsoft and stores an id of the device. It reads the variable
+    when it is imported; the function keeps a process silent that had imported it before, and on Windows.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime
 
 
 def create_minilm() -> OnnxEmbedder:

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache, lru_cache
+from functools import cache
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH
 from thinkback.language.query_rewrite import ANSWER_PHRASES, find_answer_phrases
 from thinkback.language.questions import AnswerTest, answer_test, classify_question
 from thinkback.language.sentences import is_question
+from thinkback.language.text_cache import cache_words
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import HAN, has_han
@@ -203,7 +204,7 @@ def _between(run: str) -> Iterator[str]:
     yield from (part for part in load_patterns("function_zh").split(run) if part)
 
 
-@lru_cache(maxsize=4096)
+@cache_words(4096)
 def _accepted_terms(word: str) -> frozenset[str]:
     """The search terms that mean a word of a question: its own, synonyms, and how an answer states it."""
     terms = set(extract_terms(word)) if word.isascii() or len(word) <= 2 else set()

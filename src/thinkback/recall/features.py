@@ -12,6 +12,7 @@ from thinkback.language.kind_features import guess_kind
 from thinkback.language.questions import AnswerTest, answer_test
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
+from thinkback.recall.outdated import OutdatedFacts
 from thinkback.recall.query import PreparedQuery, RowMemoiser
 from thinkback.recall.score import with_total
 from thinkback.recall.search import Search
@@ -175,8 +176,12 @@ def _scores(hits: Hits) -> Iterator[Score]:
         yield from map(Score, *(column.tolist() for column in columns))
 
 
-def rank_hits(search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit]) -> list[MemoryHit]:
+def rank_hits(
+    search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit], outdated: OutdatedFacts
+) -> list[MemoryHit]:
     """All hits, best first. A thought that says everything its turn says gets the score of the turn.
+
+    Not if the turn is `outdated`: it matches because of what was retired, which the thought does not say.
 
     A sentence kept as said stands for its turn if it is relevant. Otherwise the turn stays in the list: below
     the threshold only turns may fill leftover slots.
@@ -185,7 +190,7 @@ def rank_hits(search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[Mem
     covered = {turn for turn, hit in merged.items() if search.is_relevant(hit.score.total)}
     stated = [hit for hit in thoughts if not _is_spoken(hit.memory)]
     ranked = (
-        *_promote_thoughts(search, stated, turns),
+        *_promote_thoughts(search, stated, turns, outdated),
         *merged.values(),
         *(hit for hit in turns if hit.memory.id not in covered),
     )
@@ -218,7 +223,7 @@ def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit
 
 
 def _promote_thoughts(
-    search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit]
+    search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit], outdated: OutdatedFacts
 ) -> Iterator[MemoryHit]:
     hit_of_turn = {hit.memory.id: hit for hit in turns}
     for hit in thoughts:
@@ -226,6 +231,8 @@ def _promote_thoughts(
         sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else ()
         source = hit_of_turn.get(next(iter(sources))) if len(sources) == 1 else None
         turn = source.memory if source is not None and source.score.total > total > 0 else None
+        if turn is not None and turn.id in outdated and memory not in outdated[turn.id]:
+            turn = None
         if isinstance(turn, Turn) and source is not None and not adds_information(search, turn, [hit.text]):
             yield hit.with_total(source.score.total, f"stands for {turn.ref}")
         else:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
+from thinkback.language.commands import blank_requests
 from thinkback.language.kinship import ROLES_EN, ROLES_ZH
 from thinkback.language.mentions import find_chains
 from thinkback.language.names import USER
@@ -19,6 +20,7 @@ from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.transcripts import HAS_SPEAKER, possible_speakers, remove_names, speaker_term
 from thinkback.language.writing_systems import has_han
+from thinkback.protocols import CrossEncoder
 from thinkback.recall.entities import ChainResult, EntityGraph
 from thinkback.recall.entity_registry import ResolvedEntity
 from thinkback.recall.score import RetentionScorer
@@ -59,6 +61,7 @@ class PreparedQuery:
     )  # P(kind | query), if it was computed
     resolved: ResolvedQuery | None = None
     speakers: tuple[str, ...] = ()  # speakers of a transcript whom the query names
+    cross_encoder: CrossEncoder | None = None  # reads the best candidates, if the preset wants it
 
     @property
     def wording(self) -> str:
@@ -148,8 +151,8 @@ class MemoryLoader:
         return self.memoise_row(withheld_reason, memory)
 
     def redact(self, memory: Row) -> Row:
-        """The memory without instructions and secrets."""
-        return self.memoise_row(redact_memory, memory)
+        """The memory without instructions, secrets and requests to forget."""
+        return self.memoise_row(_redact, memory)
 
     def load_once(self) -> MemoryLoader:
         """A loader for a single query that reads each memory only once."""
@@ -157,6 +160,13 @@ class MemoryLoader:
 
 
 Read = TypeVar("Read", Thought, Turn)
+
+
+def _redact(memory: Row) -> Row:
+    safe = redact_memory(memory)
+    if not isinstance(safe, Turn) or (query := blank_requests(safe.query)) == safe.query:
+        return safe
+    return replace(safe, query=query.rstrip())
 
 
 def _load_once(read: Callable[[Sequence[int]], Sequence[Read]]) -> Callable[[Sequence[int]], Sequence[Read]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from os import PathLike
 from typing import IO, TYPE_CHECKING, ClassVar, Self
@@ -19,7 +19,8 @@ import numpy as np
 
 from thinkback.errors import InvalidInput
 from thinkback.index.lexical import hash_term
-from thinkback.language.sentences import is_question
+from thinkback.language.sentences import is_question, is_without_subject
+from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import fold_text
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.answerable import asks
@@ -34,21 +35,20 @@ MODEL_FILE = "questions.npz"
 BUCKETS = 1 << 14
 MAX_CHARS = 400  # longer messages are cut
 THRESHOLD = 0.5  # of the probability of a question
-THRESHOLD_IF_NOTHING_KEPT = 0.15
+THRESHOLD_IF_NOTHING_KEPT = 0.15  # of a message that was read and of which nothing was worth keeping
+THRESHOLD_IF_MENTIONED = 0.4  # of a sentence that was not worth keeping, but may state a fact
 _RUN_LENGTHS = (3, 4)
 _QUANTISATION_LEVELS = 127
 
 
-def asks_for_memory(message: str, *, tells_nothing: bool = False) -> bool:
-    """Whether a message asks for something that was told before, by the model of this package.
-
-    `tells_nothing` says that the message was read and nothing of it was worth keeping.
-    """
-    threshold = THRESHOLD_IF_NOTHING_KEPT if tells_nothing else THRESHOLD
+def asks_for_memory(message: str, *, threshold: float = THRESHOLD) -> bool:
+    """Whether a message asks for something that was told before, by the model of this package."""
+    if is_without_subject(message):
+        return False
     return _probability(message[:MAX_CHARS]) >= threshold
 
 
-@lru_cache(maxsize=2048)
+@cache_by_digest(2048, min_characters=1)
 def _probability(text: str) -> float:
     return QuestionModel.shipped().probability(text)
 

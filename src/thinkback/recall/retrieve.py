@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from types import MappingProxyType
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits, SpaceIndex
 from thinkback.presets import Preset
 from thinkback.recall.calculations import add_calculation
+from thinkback.recall.careful import ReadCandidates, mark_read_updates, read_candidates
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
-from thinkback.recall.outdated import find_outdated
+from thinkback.recall.outdated import OutdatedFacts, find_outdated
 from thinkback.recall.overview import asks_for_overview, overview_hits
 from thinkback.recall.query import MemoryLoader, PreparedQuery
 from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.search import MAX_FEW_TURNS, Search, prepare_search
 from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
-from thinkback.recall.slots import SlotUpdate, find_slot_updates, newer_first
+from thinkback.recall.slots import find_slot_updates, newer_first
 from thinkback.recall.updates import mark_possible_updates
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Thought, Turn
 
@@ -98,6 +99,7 @@ class RetrievalResult(NamedTuple):
     turn_hits: Hits | None
     kept: list[Candidate]
     dropped: list[Candidate]
+    read: ReadCandidates | None = None  # if the cross-encoder read them
 
 
 def retrieve(
@@ -117,8 +119,12 @@ def retrieve(
     hits = thought_hits if len(thought_hits) or turn_hits is None else turn_hits
     dropped = sorted(result.dropped, key=lambda item: -item.score.total) if query.explain else ()
     kept = result.kept
+    read = result.read
     if _asks_about_now(search):
-        kept = mark_possible_updates(kept, query.text, search.source_turn, search.loader.memoise)
+        if query.cross_encoder is not None and read is not None and read.answers:
+            kept = mark_read_updates(kept, read.answers, query.cross_encoder, search.source_turn)
+        else:
+            kept = mark_possible_updates(kept, query.text, search.source_turn, search.loader.memoise)
     if preset.weights is not None:
         kept = add_calculation(kept, query.text, search.days_said)
     return Recollection(
@@ -129,6 +135,8 @@ def retrieve(
         group=hits.group,
         probes=hits.probes,
         exact=hits.exact,
+        confidence=None if read is None else read.confidence,
+        answers={} if read is None else read.answers,
         understanding=build_understanding(search, thought_hits, turn_hits) if query.explain else None,
     )
 
@@ -147,7 +155,7 @@ def _asks_about_now(search: Search) -> bool:
 def _retrieve_overview(search: Search) -> RetrievalResult:
     """The newest memories, for a question about everything that is known."""
     hits = search.hits("thought", search.query.k)
-    kept, dropped = _selector(search, {}).select(overview_hits(search, hits), search.query.k)
+    kept, dropped = Selector(search, {}).select(overview_hits(search, hits), search.query.k)
     return RetrievalResult(hits, None, kept, dropped)
 
 
@@ -160,18 +168,22 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         if search.query.retention is not None:
             thought_hits = _apply_retention(search.query.retention, search, thought_hits)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
+        outdated = _find_outdated(search, turns)
         ranked = rank_hits(
             search,
             build_hits_with_features(search, "thought", thought_hits, thoughts),
             build_hits_with_features(search, "turn", turn_hits, turns),
+            outdated,
         )
+        read = read_candidates(search, ranked) if search.preset.read_candidates else None
+        ranked = ranked if read is None else read.hits
         updates = (
             find_slot_updates(ranked, search.query.text, search.loader.memoise, search.loader.memoise_row)
             if _asks_about_now(search)
             else {}
         )
         ranked = newer_first(ranked, updates)
-        selector = _selector(search, turns, slot_updates=updates)
+        selector = Selector(search, outdated, slot_updates=updates)
         kept, dropped = selector.select(ranked, k)
         # Rows beyond the limit may be better than the kept ones if many candidates were rejected.
         unseen = max(
@@ -179,7 +191,11 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         )
         if not search.is_relevant(unseen) or (len(kept) == k and kept[-1].score.total >= unseen):
             kept, dropped = _fill_remaining(search, selector, turns, kept, dropped, k)
-            return RetrievalResult(thought_hits, turn_hits, kept, dropped)
+            if read is not None and read.is_silent(search):
+                reason = f"no answer: {read.confidence:.2f} < {search.preset.min_confidence:.2f}"
+                dropped = [*(replace(item, reason=reason, verdict=reason) for item in kept), *dropped]
+                kept = []
+            return RetrievalResult(thought_hits, turn_hits, kept, dropped, read)
         limit *= CANDIDATES_PER_RESULT
 
 
@@ -193,7 +209,8 @@ def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
     while True:
         thought_hits, turn_hits = search.hits("thought", limit), search.hits("turn", limit)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
-        selector = _selector(search, turns)
+        outdated = _find_outdated(search, turns)
+        selector = Selector(search, outdated)
         eligible = {
             turn.ref
             for turn in turns.values()
@@ -214,6 +231,7 @@ def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
         search,
         [hit for hit in reranked if isinstance(hit.memory, Thought)],
         [hit for hit in reranked if isinstance(hit.memory, Turn)],
+        outdated,
     )
     rejected = (hit for hit in hits if hit.memory.ref not in eligible)
     kept, dropped = selector.select(sorted((*ranked, *rejected), key=MemoryHit.sort_key), k)
@@ -228,14 +246,14 @@ def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
     if query.retention is not None:
         thought_hits = _apply_retention(query.retention, search, thought_hits)
     thoughts = _load_thoughts(search, thought_hits)
-    kept, dropped = _selector(search, {}).select(build_hits(thought_hits, thoughts), query.k)
+    kept, dropped = Selector(search, {}).select(build_hits(thought_hits, thoughts), query.k)
     free = query.k - len(kept)
     limit = query.k * CANDIDATES_PER_RESULT
     turn_hits = None
     while free:
         turn_hits = search.hits("turn", limit)
         turns = _load_turns(search, turn_hits)
-        selector = _selector(search, turns, kept)
+        selector = Selector(search, _find_outdated(search, turns), kept)
         kept_turns, dropped_turns = selector.select(build_hits(turn_hits, turns), free)
         if len(kept_turns) == free or not search.has_more(turn_hits, limit):
             kept_turns, dropped_turns = _fill_remaining(
@@ -255,15 +273,8 @@ def _load_turns(search: Search, hits: Hits) -> dict[int, Turn]:
     return {turn.id: turn for turn in search.loader.turns(hits.ids.tolist())}
 
 
-def _selector(
-    search: Search,
-    turns: Mapping[int, Turn],
-    kept: Sequence[Candidate] = (),
-    slot_updates: Mapping[int, SlotUpdate] = MappingProxyType({}),
-) -> Selector:
-    """A selector for these turns, with the outdated facts among them."""
-    outdated = find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
-    return Selector(search, outdated, kept, slot_updates)
+def _find_outdated(search: Search, turns: Mapping[int, Turn]) -> OutdatedFacts:
+    return find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
 
 
 def _fill_remaining(

@@ -8,7 +8,7 @@ compared, so that nothing goes unlabelled because a sentence of the message was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -54,27 +54,41 @@ def mark_possible_updates(
             position, read(item.thought.sentence if item.thought else turn.query), read(turn.query), turn.at
         )
         for position, item in enumerate(items)
-        if _is_spoken(item) and (turn := source_turn(item)) is not None
+        if is_spoken(item) and (turn := source_turn(item)) is not None
     ]
     if len(spoken) < 2:
         return list(items)
     asked = read_question(question)
-    result = list(items)
-    newest: dict[int, SpokenItem] = {}
+    newest: dict[int, NewerItem] = {}
     for old in spoken:
         updates = [new for new in spoken if _is_update(old, new, asked)]
         if updates:
-            newest[old.position] = max(updates, key=lambda new: new.said_at)
-            result[old.position] = _mark(items[old.position], newest[old.position].said_at)
+            update = max(updates, key=lambda new: new.said_at)
+            newest[old.position] = NewerItem(update.position, update.said_at)
+    return mark_items(items, newest)
+
+
+class NewerItem(NamedTuple):
+    """The item that may have replaced another one, by its position, and when it was said."""
+
+    position: int
+    said_at: datetime
+
+
+def mark_items(items: Sequence[Candidate], newest: Mapping[int, NewerItem]) -> list[Candidate]:
+    """The items with those at the positions of `newest` marked, each after the newer one."""
 
     def place(position: int) -> float:
-        """Where an item belongs: an outdated one not before the one that updates it."""
         return max(position, newest[position].position + 0.5) if position in newest else position
 
-    return [result[position] for position in sorted(range(len(items)), key=place)]
+    return [
+        _mark(items[position], newest[position].said_at) if position in newest else items[position]
+        for position in sorted(range(len(items)), key=place)
+    ]
 
 
-def _is_spoken(item: Candidate) -> bool:
+def is_spoken(item: Candidate) -> bool:
+    """Whether an item is in the user's own words, and not yet known to be outdated."""
     if item.outdated is not None:
         return False
     return item.turn is not None or (item.thought is not None and item.thought.relation == SAID)

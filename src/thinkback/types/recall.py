@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import ClassVar, Literal, NamedTuple
 
@@ -231,6 +231,7 @@ class Recollection:
         "group",
         "probes",
         "exact",
+        "confidence",
         "understanding",
         "receipt=usage",
     )
@@ -242,6 +243,9 @@ class Recollection:
     group: int | None = None  # the query's own group, if it was computed
     probes: int = 0
     exact: bool = True
+    confidence: float | None = None  # that the memory bank holds an answer; None if it was not estimated
+    answers: Mapping[Ref, float] = field(default_factory=dict, repr=False, hash=False)
+    """Log odds that a memory answers the query, of all candidates that were read together with it."""
     understanding: QueryUnderstanding | None = None
     usage: Usage = NO_USAGE
 

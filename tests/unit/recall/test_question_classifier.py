@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 from thinkback.errors import InvalidInput
-from thinkback.recall.question_classifier import QuestionModel, asks_for_memory, mark_question
+from thinkback.recall.question_classifier import (
+    THRESHOLD_IF_NOTHING_KEPT,
+    QuestionModel,
+    asks_for_memory,
+    mark_question,
+)
 
 CHATS = Path(__file__).parents[3] / "scenarios" / "chats" / "heldout"
 
@@ -30,7 +35,7 @@ def test_finds_questions_of_chats_that_were_not_trained_on() -> None:
 
 def test_needs_less_evidence_if_nothing_was_kept() -> None:
     asked = _messages("ask")
-    with_less = sum(asks_for_memory(text, tells_nothing=True) for text in asked)
+    with_less = sum(asks_for_memory(text, threshold=THRESHOLD_IF_NOTHING_KEPT) for text in asked)
     assert with_less >= sum(map(asks_for_memory, asked))
 
 

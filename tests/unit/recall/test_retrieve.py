@@ -463,3 +463,31 @@ def test_thoughts_of_one_turn_are_joined(talked: Memory, clock: FakeClock) -> No
         assert all(thought.sentence in item.text for thought in item.thoughts)
         assert f"joined with {item.joined[0].ref}" in item.reason
     assert joined
+
+
+@pytest.mark.parametrize(
+    ("first", "update", "query", "answer"),
+    [
+        ("My name is Ann and I live in Paris.", "I moved to Lyon.", "Where do I live?", "Lyon"),
+        ("My name is Omar and I work at Nokia.", "I work at Ericsson now.", "Where do I work?", "Ericsson"),
+        ("I am a nurse and I live in Oslo.", "I moved to Bergen.", "Where do I live?", "Bergen"),
+    ],
+)
+def test_a_fact_does_not_inherit_the_score_of_an_outdated_turn(
+    open_memory: OpenMemory, first: str, update: str, query: str, answer: str
+) -> None:
+    """What is still true of a turn stands for it only if it is not recalled because of a retired fact."""
+    memory = open_memory(embedder="auto")
+    for text in (
+        first,
+        "I am allergic to peanuts.",
+        "My sister Clara is a doctor.",
+        "我养了一只猫，名字叫小白。",
+    ):
+        memory.remember(text)
+    memory.post_think()
+    memory.remember(update)
+    memory.post_think()
+    assert any(action.action == "supersede" for action in memory.journal())
+    for explain in (False, True):
+        assert answer in memory.recall(query, k=1, explain=explain)[0].text

@@ -28,6 +28,7 @@ from thinkback_lab.commands.memory_tests import (
 from thinkback_lab.commands.paper_experiments import classification, consistency, timing, triples
 from thinkback_lab.commands.patients import patients
 from thinkback_lab.commands.record import record
+from thinkback_lab.commands.reranker import eval_reranker, train_reranker
 from thinkback_lab.commands.runs import compare, judge, tables
 from thinkback_lab.commands.train import kinds, questions, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
@@ -56,6 +57,9 @@ evaluations.command(short_help="Embedders by dense retrieval alone.")(embedders)
 evaluations.command(short_help="Natural chats: right, honestly not told, or invented.")(chats)
 evaluations.command(short_help="Contradictions in free prose are caught.")(contradictions)
 evaluations.command(short_help="Compatible facts are kept, updated ones superseded.")(pairs)
+evaluations.command(
+    name="reranker", short_help="The cross-encoder: ranking, absent questions, outdated texts."
+)(eval_reranker)
 evaluations.command(short_help="Triples extracted from KdConv's dialogues.")(triples)
 evaluations.command(short_help="Retrieval time against pairwise similarity.")(timing)
 evaluations.command(short_help="Similarity of repeated recalls, by turn.")(consistency)
@@ -79,6 +83,7 @@ training.command(short_help="Which sentences of the user state lasting facts.")(
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
 training.command(short_help="Does a message ask for something told before?")(questions)
 training.command(short_help="The weights with which recall ranks memories.")(ranking)
+training.command(name="reranker", short_help="The cross-encoder of the preset careful.")(train_reranker)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
 training.command(short_help="Training examples for a small model that reads turns.")(examples)
 training.command(short_help="Tune a language model with LoRA.")(lora)

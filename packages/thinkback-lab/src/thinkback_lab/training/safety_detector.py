@@ -40,9 +40,10 @@ FOLD_TALK = 4  # of so many texts of ordinary talk, one is used with files left 
 MAX_EXAMPLES = 60
 CASE_WEIGHT = 4.0
 TALK_WEIGHT = 1.0  # of a window of ordinary talk
-MAX_QUOTED = 0.08  # share of harmless texts in files left out that may be shown as quotations
+MAX_QUOTED = 0.055  # share of harmless texts in files left out that may be shown as quotations
 MAX_QUOTED_TALK = 0.0025  # share of the sentences of ordinary users
-WITHHELD_MARGIN = 0.5  # between the surest harmless text and the threshold
+MAX_WITHHELD = 0.001  # share of harmless texts above the threshold of withheld orders, without the margin
+WITHHELD_MARGIN = 0.5
 MAX_REDACTED = 0.001  # share of harmless texts above the threshold of secrets, without the margin
 SECRET_MARGIN = 0.3
 MAX_DOUBT = 0.03  # share of orders that the patterns see and the detector may overrule
@@ -202,11 +203,11 @@ def _choose_thresholds(
     positives = sorted(
         score
         for score, case in unseen["order"]
-        if case.kind == "order" and _match_patterns(case.text, "order")
-    )
+        if case.kind == "order" and score > _NO_SCORE / 2 and _match_patterns(case.text, "order")
+    )  # those that only a disguised reading shows have no score
     return Thresholds(
         quoted=quoted,
-        withheld=max(harmless["order"]) + WITHHELD_MARGIN,
+        withheld=_limit(harmless["order"], MAX_WITHHELD) + WITHHELD_MARGIN,
         secret=_limit(harmless["secret"], MAX_REDACTED) + SECRET_MARGIN,
         doubted=positives[int(MAX_DOUBT * len(positives))],
         value=0.0,  # chosen by itself

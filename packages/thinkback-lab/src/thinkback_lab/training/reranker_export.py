@@ -1,0 +1,195 @@
+"""Writes a trained reranker (`reranker.py`) as an ONNX file that onnxruntime runs on any processor.
+
+Inputs are the tokens of one pair of texts and the task; the output is one score for each task.
+
+    scores = W2 tanh(W1 mean(encoder(tokens)))
+
+Weights of the encoder are stored in eight bits, with one scale for each output; word vectors in four bits,
+with one scale for each 32 numbers. Activations are rounded to eight bits token by token: one scale for all
+tokens, as in `DynamicQuantizeLinear`, changes scores by up to 2, because a few activations of this encoder
+are large. Four-bit weights (`MatMulNBits`) are half as fast, and unpacking them takes two seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thinkback_lab.errors import LabError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Arrays = Mapping[str, npt.NDArray[Any]]
+
+LAYERS, HEADS, WIDTH = 12, 12, 384
+MAX_POSITIONS = 256
+_OPSET, _IR_VERSION = 20, 9
+
+
+def export_reranker(weights: Arrays, path: Path) -> None:
+    """Write the ONNX file.
+
+    Args:
+        weights: What `reranker.pack_weights` returns.
+        path: The file to write.
+
+    Raises:
+        LabError: The package `onnx` is not installed.
+    """
+    try:
+        import onnx
+    except ImportError as error:
+        raise LabError("exporting needs the package onnx: pip install 'thinkback-lab[reranker]'") from error
+    graph = _Graph(weights)
+    onnx.save(graph.build(), str(path))
+
+
+def read_weights(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The arrays that `export_reranker` wrote.
+
+    Raises:
+        LabError: There is no such file, or it is something else.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        constants = onnx.load(str(path)).graph.initializer
+    except (OSError, DecodeError) as error:
+        raise LabError(f"{path}: not a network that `train reranker` wrote: {error}") from error
+    found = {each.name: onnx.numpy_helper.to_array(each) for each in constants}
+    if "words.values" not in found:
+        raise LabError(f"{path}: not a network that `train reranker` wrote")
+    return found
+
+
+class _Graph:
+    """The nodes and constants of the network, in the order in which they are computed."""
+
+    def __init__(self, weights: Arrays) -> None:
+        from onnx import TensorProto, helper, numpy_helper
+
+        self._weights = weights
+        self._types, self._helper, self._to_tensor = TensorProto, helper, numpy_helper.from_array
+        self._nodes: list[Any] = []
+        self._constants: dict[str, Any] = {}
+        self._rounded: dict[str, tuple[str, str]] = {}  # eight-bit activations and their scales, by name
+
+    def build(self) -> Any:
+        helper, types = self._helper, self._types
+        hidden = self._embed()
+        for number in range(LAYERS):
+            hidden = self._layer(hidden, f"layer.{number}.")
+        pooled = self._node("ReduceMean", hidden, self._ints("first_axis", [0]), keepdims=1)
+        dense = self._node("Tanh", self._affine(pooled, "dense"))
+        scores = self._affine(dense, "scores")
+        self._nodes.append(helper.make_node("Squeeze", [scores, "first_axis"], ["scores"]))
+        graph = helper.make_graph(
+            self._nodes,
+            "reranker",
+            [
+                helper.make_tensor_value_info("tokens", types.INT64, ["n"]),
+                helper.make_tensor_value_info("task", types.INT64, [1]),
+            ],
+            [helper.make_tensor_value_info("scores", types.FLOAT, [2])],
+            list(self._constants.values()),
+        )
+        opset = helper.make_opsetid("", _OPSET)
+        return helper.make_model(graph, opset_imports=[opset], ir_version=_IR_VERSION)
+
+    def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        output = f"{operator}.{len(self._nodes)}"
+        self._nodes.append(self._helper.make_node(operator, list(inputs), [output], **attributes))
+        return output
+
+    def _constant(self, name: str, values: npt.NDArray[Any]) -> str:
+        if name not in self._constants:
+            self._constants[name] = self._to_tensor(np.ascontiguousarray(values), name)
+        return name
+
+    def _weight(self, name: str) -> str:
+        return self._constant(name, self._weights[name])
+
+    def _ints(self, name: str, values: list[int]) -> str:
+        return self._constant(name, np.array(values, dtype=np.int64))
+
+    def _float(self, name: str, value: float) -> str:
+        return self._constant(name, np.array(value, dtype=np.float32))
+
+    def _embed(self) -> str:
+        """Word, position and task vectors, summed and normalised."""
+        values = self._node("Gather", self._weight("words.values"), "tokens", axis=0)
+        scales = self._node("Gather", self._weight("words.scales"), "tokens", axis=0)
+        words = self._unpack(values, scales)
+        length = self._node("Shape", "tokens")
+        start, axis = self._ints("start", [0]), self._ints("first_axis", [0])
+        positions = self._node("Slice", self._weight("positions"), start, length, axis)
+        task = self._node("Gather", self._weight("tasks"), "task", axis=0)
+        return self._normalise(self._node("Add", self._node("Add", words, positions), task), "embedding.norm")
+
+    def _unpack(self, values: str, scales: str) -> str:
+        """Rows of four-bit numbers (rows x blocks x 16 bytes) as floats (rows x width)."""
+        low = self._node("BitwiseAnd", values, self._constant("low_bits", np.array(15, dtype=np.uint8)))
+        high = self._node(
+            "BitShift", values, self._constant("four", np.array(4, dtype=np.uint8)), direction="RIGHT"
+        )
+        numbers = self._node("Cast", self._node("Concat", low, high, axis=2), to=self._types.FLOAT)
+        centred = self._node("Sub", numbers, self._float("eight", 8))
+        scales = self._node("Cast", scales, to=self._types.FLOAT)
+        scaled = self._node("Mul", centred, self._node("Unsqueeze", scales, self._ints("block_axis", [2])))
+        return self._node("Flatten", scaled, axis=1)
+
+    def _layer(self, hidden: str, prefix: str) -> str:
+        heads = self._ints("heads", [-1, HEADS, WIDTH // HEADS])
+        query, key, value = (
+            self._node("Reshape", self._linear(hidden, prefix + name), heads)
+            for name in ("query", "key", "value")
+        )
+        query = self._node("Mul", query, self._float("head_scale", (WIDTH / HEADS) ** -0.5))
+        query = self._node("Transpose", query, perm=[1, 0, 2])
+        key = self._node("Transpose", key, perm=[1, 2, 0])
+        value = self._node("Transpose", value, perm=[1, 0, 2])
+        attention = self._node("Softmax", self._node("MatMul", query, key), axis=-1)
+        mixed = self._node("Transpose", self._node("MatMul", attention, value), perm=[1, 0, 2])
+        mixed = self._linear(self._node("Reshape", mixed, self._ints("rows", [-1, WIDTH])), prefix + "mixed")
+        hidden = self._normalise(self._node("Add", hidden, mixed), prefix + "mixed.norm")
+        inner = self._node("Gelu", self._linear(hidden, prefix + "inner"))
+        outer = self._linear(inner, prefix + "outer")
+        return self._normalise(self._node("Add", hidden, outer), prefix + "outer.norm")
+
+    def _linear(self, hidden: str, name: str) -> str:
+        """A matrix product in eight bits, with a scale for each token and for each output."""
+        inputs, scale = self._round_tokens(hidden)
+        product = self._node("MatMulInteger", inputs, self._weight(f"{name}.values"), "middle")
+        product = self._node("Cast", product, to=self._types.FLOAT)
+        # onnxruntime would fuse a product of both scales as if the first one were a single number
+        product = self._node("Mul", self._node("Mul", product, scale), self._weight(f"{name}.scales"))
+        return self._node("Add", product, self._weight(f"{name}.bias"))
+
+    def _round_tokens(self, hidden: str) -> tuple[str, str]:
+        """Activations as bytes around 128, and the scale of each token."""
+        if hidden not in self._rounded:
+            largest = self._node(
+                "ReduceMax", self._node("Abs", hidden), self._ints("last_axis", [-1]), keepdims=1
+            )
+            scale = self._node("Mul", largest, self._float("per_step", 1 / 127))
+            scale = self._node("Max", scale, self._float("smallest_scale", 1e-9))
+            steps = self._node("Round", self._node("Div", hidden, scale))
+            shifted = self._node("Add", steps, self._float("middle_value", 128))
+            self._constant("middle", np.array(128, dtype=np.uint8))
+            self._rounded[hidden] = self._node("Cast", shifted, to=self._types.UINT8), scale
+        return self._rounded[hidden]
+
+    def _affine(self, hidden: str, name: str) -> str:
+        """A small matrix product in full precision."""
+        return self._node(
+            "Gemm", hidden, self._weight(f"{name}.weight"), self._weight(f"{name}.bias"), transB=1
+        )
+
+    def _normalise(self, hidden: str, name: str) -> str:
+        weight, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
+        return self._node("LayerNormalization", hidden, weight, bias, epsilon=1e-12, axis=-1)

@@ -1,0 +1,158 @@
+"""Reads two texts together: does a memory answer a question, does a newer text make an older one outdated?
+
+    what's my sister's job?       "Anna started at the bakery on monday"      answers
+                                  "Anna moved to Leeds"                       does not
+    "I cycle to work"             "my bike got stolen, taking the bus now"    makes it outdated
+
+Search compares words and vectors of whole texts, and so finds what is about the same thing. A network that
+reads both texts together also sees whether one says what the other asks for. It costs ten to thirty
+milliseconds a pair, so only the best candidates of a search are read: in `preset="careful"`, and in answers
+without a language model. The network is in a distribution of its own, `thinkback-reranker`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from thinkback.embedders.onnx import available_cores, import_onnxruntime
+from thinkback.errors import ModelUnavailable
+from thinkback.llms.structured_output import to_valid_unicode
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Tokens = npt.NDArray[np.int64]
+
+PACKAGE = "thinkback_reranker"
+DISTRIBUTION = "thinkback-reranker"
+MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
+MODEL_SHA256 = "f97d7f6656309cd7c4981d5e603c981df0418a51d9a344dbc0af5c52acaa6912"
+MAX_CHARS = 800  # of a text; more than the tokens that are read
+MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
+MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140
+_log = logging.getLogger(__name__)
+_START, _END = 0, 2  # tokens around the texts
+
+Task = Literal["answers", "outdates"]
+_TASKS: tuple[Task, ...] = ("answers", "outdates")
+
+
+class CrossEncoder:
+    """Scores pairs of texts. The network is loaded by the first call. Thread-safe.
+
+    Each pair runs through the network alone, so that its score does not depend on the others.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+        self._pool: Any = None
+
+    def answer_scores(self, question: str, memories: Sequence[str]) -> list[float]:
+        """For each memory the log odds that it answers the question, or is needed for the answer."""
+        return self._scores("answers", [(question, memory) for memory in memories])
+
+    def outdated_scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each pair of an older and a newer text the log odds that the newer one makes it outdated."""
+        return self._scores("outdates", pairs)
+
+    def _scores(self, task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        self.load()
+        limits = (
+            (MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS)
+            if task == "answers"
+            else (MAX_OLDER_TOKENS, MAX_NEWER_TOKENS)
+        )
+        run = self._pool.map if len(pairs) > 1 else map
+        return list(run(lambda pair: self._score(task, self._join(pair, limits)), pairs))
+
+    def _join(self, pair: tuple[str, str], limits: tuple[int, int]) -> Tokens:
+        tokens = [_START]
+        for text, limit in zip(pair, limits, strict=True):
+            tokens += self._tokenizer.encode(to_valid_unicode(text[:MAX_CHARS])).ids[:limit]
+            tokens.append(_END)
+        return np.array(tokens, dtype=np.int64)
+
+    def _score(self, task: Task, tokens: Tokens) -> float:
+        number = _TASKS.index(task)
+        scores = self._session.run(None, {"tokens": tokens, "task": np.array([number], dtype=np.int64)})[0]
+        return float(scores[number])
+
+    def load(self) -> None:
+        """Load the network, unless it is loaded.
+
+        Raises:
+            ModelUnavailable: A file is missing, or is not the one that this version expects.
+        """
+        with self._lock:
+            if self._session is not None:
+                return
+            from concurrent.futures import ThreadPoolExecutor
+
+            from tokenizers import Tokenizer
+
+            onnxruntime = import_onnxruntime()
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = 1  # pairs run in parallel
+            options.log_severity_level = 3
+            try:
+                model = (self._folder / MODEL_FILE).read_bytes()
+                if hashlib.sha256(model).hexdigest() != MODEL_SHA256:
+                    raise ValueError(f"{MODEL_FILE} has another SHA-256")
+                self._tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER_FILE))
+            except Exception as error:  # tokenizers raise plain exceptions
+                raise ModelUnavailable(
+                    f"{DISTRIBUTION} is not the version that this version of thinkback expects ({error}). "
+                    f"Reinstall it: pip install --force-reinstall --no-deps {DISTRIBUTION}"
+                ) from error
+            self._pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="cross-encoder")
+            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+@lru_cache(maxsize=1)
+def find_cross_encoder() -> CrossEncoder | None:
+    """The installed cross-encoder; None if `thinkback-reranker` is not installed."""
+    spec = importlib.util.find_spec(PACKAGE)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (Path(folder) / MODEL_FILE).is_file():
+            return CrossEncoder(Path(folder))
+    return None
+
+
+@lru_cache(maxsize=1)
+def load_cross_encoder() -> CrossEncoder | None:
+    """The installed cross-encoder, loaded; None with a warning if it does not belong to this version."""
+    encoder = find_cross_encoder()
+    if encoder is not None:
+        try:
+            encoder.load()
+        except ModelUnavailable as error:
+            _log.warning("%s", error)
+            return None
+    return encoder
+
+
+def get_cross_encoder() -> CrossEncoder:
+    """The installed cross-encoder, loaded.
+
+    Raises:
+        ModelUnavailable: `thinkback-reranker` is not installed, or belongs to another version.
+    """
+    encoder = find_cross_encoder()
+    if encoder is None:
+        raise ModelUnavailable(
+            f"preset 'careful' needs the package {DISTRIBUTION}. Install it: pip install {DISTRIBUTION}"
+        )
+    encoder.load()
+    return encoder

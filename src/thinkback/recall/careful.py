@@ -1,0 +1,139 @@
+"""The best candidates of a search, read together with the question by the cross-encoder.
+
+    place = SEARCH_WEIGHT * logit(total of the search) + READING_WEIGHT * log odds of an answer
+
+The candidates that were read exchange their totals, so that thresholds keep their meaning; what probably
+answers has a total of at least RELEVANT_TOTAL. The highest log odds say how likely the memory bank holds an
+answer at all (`Recollection.confidence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from math import exp, inf, log
+from typing import NamedTuple
+
+from thinkback.protocols import CrossEncoder
+from thinkback.recall.answerable import AnswerJudge
+from thinkback.recall.features import MemoryHit
+from thinkback.recall.question_classifier import asks_for_memory
+from thinkback.recall.search import MAX_PLAIN_ROWS, Search
+from thinkback.recall.updates import NewerItem, is_spoken, mark_items
+from thinkback.types import SAID, Candidate, Ref, Thought, Turn
+
+SEARCH_WEIGHT, READING_WEIGHT = 1.0, 0.5
+MAX_CONTEXT_CHARS = 400  # a sentence kept as said is read with its whole message up to this length
+MAX_COMPARED = 8  # items that are compared with each other
+MIN_RIVAL_SCORE = -2.0  # log odds of an answer from which an item is compared
+MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
+RELEVANT_TOTAL = 0.3  # at least, of such a memory
+MIN_OUTDATED_SCORE = 0.0
+_SMALLEST = 1e-6  # of a score, so that its logit is finite
+
+
+class ReadCandidates(NamedTuple):
+    """Candidates with new scores, best first, and the log odds that they answer the query, by reference.
+
+    Without log odds nothing was read: the query asks for nothing that could have been told.
+    """
+
+    hits: list[MemoryHit]
+    answers: Mapping[Ref, float]
+    has_sure_answer: bool = False  # by the words and the form of one of them
+
+    @property
+    def confidence(self) -> float | None:
+        """The probability that the memory bank holds an answer."""
+        return _sigmoid(max(self.answers.values())) if self.answers else None
+
+    def is_silent(self, search: Search) -> bool:
+        """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""
+        if self.confidence is None or self.has_sure_answer or search.scorer.space_rows <= MAX_PLAIN_ROWS:
+            return False
+        return self.confidence < search.preset.min_confidence
+
+
+def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidates:
+    """Score the best `search.preset.read_candidates` of the ranked hits anew."""
+    encoder, count = search.query.cross_encoder, search.preset.read_candidates
+    wants_answer = search.query.snapshot is None and asks_for_memory(search.query.text)
+    if encoder is None or not ranked or not wants_answer:
+        return ReadCandidates(list(ranked), {})
+    shown = [hit for hit in ranked if not search.loader.withheld_reason(hit.memory)]
+    texts = {hit.memory.ref: _text(search, hit) for hit in shown}
+    wanted = list(dict.fromkeys(texts.values()))[:count]
+    if not wanted:
+        return ReadCandidates(list(ranked), {})
+    scores = dict(zip(wanted, encoder.answer_scores(search.query.text, wanted), strict=True))
+    read = [hit for hit in shown if texts[hit.memory.ref] in scores]
+    rest = [hit for hit in ranked if texts.get(hit.memory.ref) not in scores]
+    answers = {hit.memory.ref: scores[texts[hit.memory.ref]] for hit in read}
+    ordering = _limit_turns(read, answers)
+    best_first = sorted(read, key=lambda hit: -_combine(hit.score.total, ordering[hit.memory.ref]))
+    totals = sorted((hit.score.total for hit in read), reverse=True)
+    read = []
+    for hit, total in zip(best_first, totals, strict=True):
+        score = ordering[hit.memory.ref]
+        least = RELEVANT_TOTAL if score >= MIN_RELEVANT_SCORE else 0.0
+        read.append(hit.with_total(max(total, least), f"answers the question: {_sigmoid(score):.2f}"))
+    judge = AnswerJudge(search.query.text)
+    has_sure_answer = any(judge.match(text) is not None for text in wanted)
+    return ReadCandidates(sorted((*read, *rest), key=MemoryHit.sort_key), answers, has_sure_answer)
+
+
+def mark_read_updates(
+    items: Sequence[Candidate],
+    answers: Mapping[Ref, float],
+    encoder: CrossEncoder,
+    source_turn: Callable[[Candidate], Turn | None],
+) -> list[Candidate]:
+    """The items with those marked that a newer item makes outdated, as far as both answer the question."""
+    spoken = [
+        (position, turn)
+        for position, item in enumerate(items[:MAX_COMPARED])
+        if is_spoken(item)
+        and answers.get(item.ref, -inf) >= MIN_RIVAL_SCORE
+        and (turn := source_turn(item)) is not None
+    ]
+    spoken.sort(key=lambda each: each[1].at)
+    pairs = [(old, new) for old, new in combinations(spoken, 2) if old[1].at < new[1].at]
+    if not pairs:
+        return list(items)
+    scores = encoder.outdated_scores([(old.query, new.query) for (_, old), (_, new) in pairs])
+    newest: dict[int, NewerItem] = {}
+    for ((older, _), (newer, turn)), score in zip(pairs, scores, strict=True):
+        if score >= MIN_OUTDATED_SCORE:
+            newest[older] = NewerItem(newer, turn.at)  # pairs are in order of time, so the newest stays
+    return mark_items(items, newest)
+
+
+def _limit_turns(read: Sequence[MemoryHit], answers: Mapping[Ref, float]) -> dict[Ref, float]:
+    """The log odds with those of a turn limited to those of the best current thought drawn from it."""
+    limits: dict[Ref, float] = {}
+    for hit in read:
+        if isinstance(hit.memory, Thought) and hit.memory.current:
+            turn = Ref("turn", hit.memory.last_turn)
+            limits[turn] = max(limits.get(turn, -inf), answers[hit.memory.ref])
+    return {ref: min(score, limits.get(ref, inf)) for ref, score in answers.items()}
+
+
+def _text(search: Search, hit: MemoryHit) -> str:
+    """What is read of a memory: the user's words, without the reply."""
+    memory = hit.memory
+    if isinstance(memory, Turn):
+        return memory.query
+    if memory.relation == SAID and memory.sources:
+        turns = search.loader.turns([memory.last_turn])
+        if turns and len(turns[0].query) <= MAX_CONTEXT_CHARS:
+            return turns[0].query
+    return memory.sentence
+
+
+def _combine(total: float, score: float) -> float:
+    kept = min(max(total, _SMALLEST), 1 - _SMALLEST)
+    return SEARCH_WEIGHT * log(kept / (1 - kept)) + READING_WEIGHT * score
+
+
+def _sigmoid(value: float) -> float:
+    return 1 / (1 + exp(-value))

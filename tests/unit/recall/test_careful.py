@@ -1,0 +1,102 @@
+"""The preset `careful` with the real network: abstention, order, outdated items, explanations."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conftest import FakeClock, OpenMemory
+
+from thinkback.embedders.cross_encoder import find_cross_encoder
+from thinkback.memory import Memory
+from thinkback.presets import CAREFUL
+
+pytestmark = pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+DAY = 86_400.0
+TOLD = (
+    "Anna, my sister, moved to Leeds last week",
+    "my sister Anna started at the bakery on monday",
+    "i cycle to work every morning",
+    "the blood test is on the 14th",
+    "my bike got stolen so i take the bus to work now",
+    "we had pasta with anna and it was lovely",
+)
+
+
+@pytest.fixture
+def careful(open_memory: OpenMemory, clock: FakeClock) -> Memory:
+    memory = open_memory(":memory:", preset="careful")
+    for text in TOLD:
+        memory.remember(text)
+        memory.post_think()
+        clock.advance(4 * DAY)
+    return memory
+
+
+ANSWERED_BY_BLOOD_TEST = pytest.mark.xfail(
+    strict=True, reason="the network takes the blood test for an answer"
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("what's my blood type?", marks=ANSWERED_BY_BLOOD_TEST),
+        "what's my shoe size?",
+        "what's the name of my dentist?",
+    ],
+)
+def test_a_question_that_was_never_told_recalls_nothing(careful: Memory, question: str) -> None:
+    found = careful.recall(question, explain=True)
+    assert not found
+    assert found.confidence is not None
+    assert found.confidence < CAREFUL.min_confidence
+    assert any(
+        item.reason.startswith(f"no answer: {found.confidence:.2f} < {CAREFUL.min_confidence:.2f}")
+        for item in found.dropped
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"), [("what is my sister's job?", "bakery"), ("where does anna live", "Leeds")]
+)
+def test_an_answer_comes_before_memories_of_the_same_topic(
+    careful: Memory, question: str, answer: str
+) -> None:
+    found = careful.recall(question)
+    assert answer in found[0].text
+    assert sum("anna" in item.text.lower() for item in found) > 1
+    assert found.confidence is not None
+    assert found.confidence >= CAREFUL.min_confidence
+
+
+def test_an_outdated_memory_is_marked_and_comes_after_the_newer_one(careful: Memory) -> None:
+    first, second, *_ = careful.recall("how do i get to work?")
+    assert "bus" in first.text
+    assert first.outdated is None
+    assert "cycle" in second.text
+    assert second.outdated is not None
+    assert not second.outdated.certain
+
+
+def test_statements_are_not_silenced(careful: Memory) -> None:
+    found = careful.recall("I get to work by tram these days")
+    assert found
+    assert found.confidence is None
+
+
+def test_the_explanation_says_how_likely_a_memory_answers_that_changed_its_place(careful: Memory) -> None:
+    first, second, *_ = careful.recall("where does anna live", explain=True)
+    for item, probability in ((first, "0.99"), (second, "0.21")):
+        assert item.score.breakdown is not None
+        assert item.score.breakdown.adjustments[-1].why == f"answers the question: {probability}"
+
+
+def test_the_other_presets_do_not_read_the_candidates(careful: Memory) -> None:
+    found = careful.recall("what's my blood type?", preset="hybrid")
+    assert found
+    assert found.confidence is None
+
+
+def test_an_empty_memory_recalls_nothing(open_memory: OpenMemory) -> None:
+    found = open_memory(":memory:", preset="careful").recall("where do I live?")
+    assert not found
+    assert found.confidence is None
