@@ -2,7 +2,7 @@
 
 SQLite and numpy are synchronous, so each call runs in a thread.
 
-async with AsyncMemory.open("memory.db", user="ann") as memory:
+async with AsyncMemory("memory.db", user="ann") as memory:
     await memory.remember("I moved to Lyon.", "How exciting!")
 """
 
@@ -12,10 +12,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from functools import partial, wraps
 from os import PathLike
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
+from threading import Lock
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
+from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
 from thinkback.memory_config import MemoryConfig, MemoryOptions
+from thinkback.protocols import Store
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
@@ -26,16 +29,32 @@ def _run_in_thread(
 ) -> Callable[Concatenate[AsyncMemory, _Params], Coroutine[Any, Any, _Result]]:
     @wraps(method)
     async def call(self: AsyncMemory, /, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
-        return await asyncio.to_thread(method, self.memory, *args, **kwargs)
+        return await asyncio.to_thread(lambda: method(self.memory, *args, **kwargs))
 
     return call
 
 
 class AsyncMemory:
-    """The methods of `Memory`, awaited. Create one with `AsyncMemory.open`, or wrap an open `Memory`."""
+    """The methods of `Memory`, awaited; the arguments are those of `Memory`, or an open `Memory`.
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+    Use `async with AsyncMemory("memory.db", user="ann") as memory:`, or `memory = await AsyncMemory(...)` and
+    `await memory.close()`. The database is opened in a thread by either of them, or by the first call.
+    """
+
+    def __init__(
+        self,
+        database: str | PathLike[str] | Store | Memory = "thinkback.db",
+        config: MemoryConfig | None = None,
+        **options: Unpack[MemoryOptions],
+    ) -> None:
+        self._lock = Lock()
+        self._memory: Memory | None = None
+        if not isinstance(database, Memory):
+            self._open = partial(Memory, database, config, **options)
+        elif config is not None or options:
+            raise InvalidInput("an open Memory has its options already: give it alone")
+        else:
+            self._memory = database
 
     @classmethod
     def open(
@@ -43,23 +62,32 @@ class AsyncMemory:
         url: str | PathLike[str] = "thinkback.db",
         config: MemoryConfig | None = None,
         **options: Unpack[MemoryOptions],
-    ) -> _PendingMemory[Self]:
-        """Open a database, with the arguments of `Memory`.
+    ) -> Self:
+        """The same as `AsyncMemory(url, config, **options)`."""
+        return cls(url, config, **options)
 
-        Use `async with AsyncMemory.open(...) as memory:`, or `memory = await AsyncMemory.open(...)` and
-        `await memory.close()`.
-        """
+    @property
+    def memory(self) -> Memory:
+        """The memory behind this one; it is opened, which blocks, if it was not used yet."""
+        with self._lock:
+            if self._memory is None:
+                self._memory = self._open()
+            return self._memory
 
-        async def open_memory() -> Self:
-            return cls(await asyncio.to_thread(partial(Memory, url, config, **options)))
-
-        return _PendingMemory(open_memory)
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
+        await asyncio.to_thread(lambda: self.memory)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
+
+    async def close(self) -> None:
+        """Close the memory, as `Memory.close` does. Nothing is opened only to be closed."""
+        if self._memory is not None:
+            await asyncio.to_thread(self._memory.close)
 
     def for_user(self, user: str) -> Self:
         return type(self)(self.memory.for_user(user))
@@ -75,7 +103,6 @@ class AsyncMemory:
         self.memory.own(*models)
         return self
 
-    close = _run_in_thread(Memory.close)
     release_claims = _run_in_thread(Memory.release_claims)
     remember = _run_in_thread(Memory.remember)
     add = remember
@@ -122,33 +149,15 @@ class AsyncMemory:
     async def export(self) -> list[str]:
         return await asyncio.to_thread(lambda: list(self.memory.export()))
 
-    async def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> AsyncIterator[str]:
+    async def chat_stream(
+        self, message: str, *, session: str = "default", k: int = 5, key: str | None = None
+    ) -> AsyncIterator[str]:
         """The pieces of the answer as they arrive."""
-        stream = await asyncio.to_thread(partial(self.memory.chat_stream, message, session=session, k=k))
+        stream = await asyncio.to_thread(
+            lambda: self.memory.chat_stream(message, session=session, k=k, key=key)
+        )
         try:
             while (piece := await asyncio.to_thread(next, stream, None)) is not None:
                 yield piece
         finally:
             await asyncio.to_thread(stream.close)
-
-
-_Memory = TypeVar("_Memory", bound=AsyncMemory)
-
-
-class _PendingMemory(Generic[_Memory]):
-    """The result of `AsyncMemory.open`: await it, or use it in `async with`."""
-
-    def __init__(self, open_memory: Callable[[], Coroutine[Any, Any, _Memory]]) -> None:
-        self._open_memory = open_memory
-        self._memory: _Memory | None = None
-
-    def __await__(self) -> Generator[Any, None, _Memory]:
-        return self._open_memory().__await__()
-
-    async def __aenter__(self) -> _Memory:
-        self._memory = await self._open_memory()
-        return self._memory
-
-    async def __aexit__(self, *exc: object) -> None:
-        if self._memory is not None:
-            await self._memory.close()

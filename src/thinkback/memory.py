@@ -20,18 +20,19 @@ from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
+from thinkback.embedders.cross_encoder import get_cross_encoder, load_cross_encoder
 from thinkback.errors import InvalidInput, ModelError, StoreError, ThinkbackError
 from thinkback.indexing import Indexer, TextEncoder
-from thinkback.language.safety.quarantine import redact, withheld_reason
+from thinkback.language.safety.quarantine import redact, redact_memory, withheld_reason
 from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_changes import MemoryChanges
 from thinkback.memory_config import MemoryConfig, MemoryOptions
 from thinkback.memory_recall import MemoryRecall
-from thinkback.presets import Preset, get_preset
+from thinkback.presets import CAREFUL, HYBRID, Preset, get_preset
 from thinkback.protocols import Embedder, ProgressCallback, Store
+from thinkback.recall.acknowledgements import ToldTurn, own_words
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import AnswerCheck, CheckerFactory, TouchedConstraint
-from thinkback.recall.memory_chat import ToldTurn
 from thinkback.recall.question_classifier import mark_question
 from thinkback.recall.synthesis import synthesise
 from thinkback.session.context import (
@@ -41,6 +42,7 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
+from thinkback.think.reader_extractive import find_likely_facts
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.worker import Worker
 from thinkback.types import (
@@ -59,7 +61,8 @@ from thinkback.types import (
 from thinkback.usage import Stopwatch, count_usage
 from thinkback.validation import checked_limit, checked_name, checked_tenant
 
-MAX_WAIT_SECONDS = 0.2  # for the background thread, before an answer without a model says what was kept
+POLL_SECONDS = 0.01
+MAX_WAIT_SECONDS = 2.0  # for the background thread, before an answer without a model says what was kept
 MAX_PENDING_BEFORE_ANSWER = 8  # turns; with a longer backlog the answer does not wait for thinking
 
 
@@ -99,6 +102,7 @@ class Memory(MemoryChanges, MemoryRecall):
         self.embedder = shared.embedder
         self._reader = shared.reader
         self._preset = shared.preset
+        self._get_cross_encoder = get_cross_encoder
         self._clock = shared.clock
         self._integrate = config.integrate
         self._instructions = config.instructions
@@ -255,6 +259,16 @@ class Memory(MemoryChanges, MemoryRecall):
         """
         return self._worker is None or self._worker.wait(timeout)
 
+    def _answer_preset(self, *, for_chat: bool = False) -> Preset:
+        """How to recall for an answer: carefully where memory itself, not a capable model, answers.
+
+        The chat is never silent: where it is not sure, it says so and quotes the nearest memory.
+        """
+        answers_itself = self.llm is None or not self.llm.extracts
+        if not answers_itself or self._preset != HYBRID or load_cross_encoder() is None:
+            return self._preset
+        return replace(CAREFUL, min_confidence=0.0) if for_chat else CAREFUL
+
     def chat(self, message: str, *, session: str = "default", k: int = 5) -> Answer:
         """Recall memories, let the model answer with them, and remember the turn."""
         stream = self.chat_stream(message, session=session, k=k)
@@ -262,12 +276,17 @@ class Memory(MemoryChanges, MemoryRecall):
             pass
         return stream.answer
 
-    def chat_stream(self, message: str, *, session: str = "default", k: int = 5) -> ChatStream:
-        """Like `chat`, but streaming: iterate over the pieces of text, then read `.answer`."""
-        new_turn = self._new_turn(message, "", None, session, None)
+    def chat_stream(
+        self, message: str, *, session: str = "default", k: int = 5, key: str | None = None
+    ) -> ChatStream:
+        """Like `chat`, but streaming: iterate over the pieces of text, then read `.answer`.
+
+        `key` is an idempotency key, as in `remember`: a second turn with it is not stored.
+        """
+        new_turn = self._new_turn(message, "", None, session, key)
         recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
         try:
-            recalled = self.recall(mark_question(message), k=k)
+            recalled = self.recall(mark_question(message), k=k, preset=self._answer_preset(for_chat=True))
         except ModelError:  # the embedder failed: no answer is possible, but the message is stored
             self._append_turn(new_turn)
             raise
@@ -321,7 +340,7 @@ class Memory(MemoryChanges, MemoryRecall):
         """A short answer from recalled memories, with citations. No turn is stored."""
         if not isinstance(max_words, int) or max_words < 1:
             raise InvalidInput(f"max_words={max_words!r}: max_words must be a positive integer")
-        recollection = self.recall(question, k=k)
+        recollection = self.recall(question, k=k, preset=self._answer_preset())
         watch = Stopwatch()
         with count_usage() as counter, watch("synthesise"):
             llm = None if self.llm is None else MeteredLLM(self.llm)
@@ -469,18 +488,27 @@ class Memory(MemoryChanges, MemoryRecall):
         }
         thoughts = self.store.thoughts(self.user, ids=sorted(drawn)) if drawn else []
         visible = tuple(thought for thought in thoughts if thought.current and not withheld_reason(thought))
-        return ToldTurn(turn, tuple(actions), visible, is_read=not self.store.pending(self.user))
+        is_read = not self.store.pending(self.user)
+        mentioned: list[str] = []
+        is_plain = not (drawn or actions) and redact_memory(turn) is turn  # no instructions, no secrets
+        if is_read and is_plain and isinstance(self._reader, WithoutModelReader):
+            mentioned = find_likely_facts(own_words(turn.query), turn.at)
+        return ToldTurn(turn, tuple(actions), visible, tuple(mentioned), is_read)
 
     def _think_before_answer(self) -> None:
         """Think about the pending turns, unless they are many; it takes some milliseconds a turn."""
         pending = self.store.pending(self.user)
         if pending > MAX_PENDING_BEFORE_ANSWER:
             return
-        with suppress(ThinkbackError):  # the turns are stored: the background thread tries again
-            self._thinker.think_pending(self.user, limit=max(pending, 1))
-        deadline = time.monotonic() + MAX_WAIT_SECONDS
+        try:
+            done = self._thinker.think_pending(self.user, limit=max(pending, 1))
+        except ThinkbackError:  # the turns are stored: the background thread tries again
+            return
+        if done.turns or done.failed:
+            return
+        deadline = time.monotonic() + MAX_WAIT_SECONDS  # the background thread has just taken the turn
         while time.monotonic() < deadline and self.store.pending(self.user):
-            time.sleep(MAX_WAIT_SECONDS / 20)  # the background thread has just taken the turn
+            time.sleep(POLL_SECONDS)
 
     def _build_context(
         self,

@@ -16,6 +16,7 @@ from thinkback.errors import (
     StoreError,
 )
 from thinkback.indexing import Indexer
+from thinkback.language.text_cache import clear_cached_words
 from thinkback.memory_queries import MemoryQueries
 from thinkback.session.summarizer import Summarizer
 from thinkback.think.commands import CommandRunner
@@ -213,6 +214,7 @@ class MemoryChanges(MemoryQueries):
         elif turn is not None:
             ref = turn.ref if isinstance(turn, Turn) else _require_kind(parse_ref(turn, "turn"), "turn")
             erased = self.store.erase(self.user, turn=ref.id, now=self._clock())
+        clear_cached_words()
         with suppress(StoreError):  # the erasure is committed, and the space is regrouped later anyway
             self._indexer.regroup_if_needed(self.user)  # a matrix learned from erased vectors was deleted too
         self._wake()
@@ -244,6 +246,7 @@ class MemoryChanges(MemoryQueries):
                 thoughts=erased.thoughts + part.thoughts,
                 actions=erased.actions + part.actions,
             )
+        clear_cached_words()
         return erased
 
     def _forget(self, ref: Ref, reason: str) -> Action:

@@ -47,8 +47,13 @@ def test_each_line_is_answered_in_its_language() -> None:
     assert re.search(r"\[(turn|thought):\d+\]", found)
     assert noted_zh.startswith("memory: 记下了：")
     assert "小白" in found_zh
-    assert any(re.match(r'  recalled (turn|thought):\d+ ".*": matters', line) for line in lines)
+    assert len(lines) == 2 * len(answers), "nothing but messages and answers"
     assert "no language model" in done.err
+
+
+def test_verbose_chat_lists_what_was_recalled() -> None:
+    lines = run_process("chat", "--llm", "none", "--verbose", stdin=LINES).ok().out.splitlines()
+    assert any(re.match(r'  recalled (turn|thought):\d+ ".*": matters', line) for line in lines)
 
 
 def test_chat_remembers_across_runs() -> None:
@@ -57,7 +62,6 @@ def test_chat_remembers_across_runs() -> None:
     done = run_process("chat", "--llm", "none", stdin="Where do I live?\n我的猫叫什么名字？").ok()
     assert "live in Paris" in done.out
     assert "小白" in done.out
-    assert "said by user" in done.out
 
 
 def test_json_output_is_one_object_per_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,9 @@ def test_every_command_and_option_has_help(name: str) -> None:
     assert ({"--tenant", "--user"} <= names) is (name not in FOR_ALL_USERS)
     out = run(*name.split(), "--help").ok().out
     assert out.startswith(f"Usage: thinkback {name} ")
+    assert not re.search(r"\\b\b|[\x00-\x09\x0b-\x1f]", out), "an escape of the docstring is printed"
+    for line in command.help.split("Examples:")[1].splitlines():
+        assert line.strip(" \b") in out, "the examples are wrapped: write \\b before them"
 
 
 def test_no_command_prints_help() -> None:

@@ -56,7 +56,7 @@ def pulled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_chat_with_local_model_remembers_across_runs() -> None:
     for lines in (FIRST, SECOND):
-        done = run_process("chat", stdin=lines, timeout=200).ok()
+        done = run_process("chat", "--verbose", stdin=lines, timeout=200).ok()
         assert "local:smollm2" in done.err
         answers = [line for line in done.out.splitlines() if line.startswith("memory: ")]
         assert len(answers) == 5

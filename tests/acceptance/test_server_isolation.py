@@ -27,7 +27,7 @@ from tests.server_app import TENANTS, ServerApp, open_server_app, run_lifespan
 from thinkback.server import identity
 from thinkback.types import Ref
 
-STEPS = int(os.environ.get("THINKBACK_ISOLATION_STEPS", "450"))
+STEPS = int(os.environ.get("THINKBACK_ISOLATION_STEPS", "300"))
 CANCELLED = int(os.environ.get("THINKBACK_CANCELLED", "100"))
 A_RUN = 50  # steps of one machine
 

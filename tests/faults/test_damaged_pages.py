@@ -1,6 +1,6 @@
 """Random damage to database pages: every failure is a `StoreError` that quotes no stored text.
 
-THINKBACK_DAMAGED_FILES sets the number of damaged files (default 60).
+THINKBACK_DAMAGED_FILES sets the number of damaged files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from thinkback.storage.sqlite import SqliteStore
 from thinkback.transfer import export_space
 from thinkback.types import VersionStamp
 
-FILES = int(os.environ.get("THINKBACK_DAMAGED_FILES", "60"))
+FILES = int(os.environ.get("THINKBACK_DAMAGED_FILES", "40"))
 PAGE = 4096
 Damage = Callable[[bytearray, random.Random], None]
 

@@ -1,6 +1,6 @@
 """Erase leaves no byte of a canary or its embedding in any file of the database.
 
-80 rounds; THINKBACK_ERASE_ROUNDS=1000 (`make faults`) makes more.
+THINKBACK_ERASE_ROUNDS sets the number of rounds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from thinkback.types import (
     ThoughtDraft,
 )
 
-ROUNDS = int(os.environ.get("THINKBACK_ERASE_ROUNDS", "80"))
+ROUNDS = int(os.environ.get("THINKBACK_ERASE_ROUNDS", "50"))
 DIM = 64
 How = Literal["turn", "session", "user"]
 

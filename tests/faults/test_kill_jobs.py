@@ -1,7 +1,7 @@
 """kill -9 during migration, erasure (with VACUUM), export, backup and organising.
 
-Afterwards the database is verified, has all its turns, and no file is half written. 12 kills a job;
-THINKBACK_JOB_KILLS=200 (`make faults`) makes more.
+Afterwards the database is verified, has all its turns, and no file is half written.
+THINKBACK_JOB_KILLS sets the number of kills of each job.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from thinkback.memory import Memory
 from thinkback.storage.sqlite import SqliteStore, connection
 from thinkback.times import to_micros
 
-KILLS = int(os.environ.get("THINKBACK_JOB_KILLS", "8"))
+KILLS = int(os.environ.get("THINKBACK_JOB_KILLS", "5"))
 TURNS = 150
 OLD_SCHEMA = 4
 SECRET = "canary-5512"

@@ -1,6 +1,6 @@
 """Torn or corrupted WAL files: the store opens in an earlier committed state and is writable.
 
-1,000 by default; THINKBACK_TORN_WALS=10000 (`make faults`) makes more.
+THINKBACK_TORN_WALS sets their number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from thinkback.storage.sqlite import SqliteStore
 from thinkback.storage.sqlite.connection import Connection
 from thinkback.types import VersionStamp
 
-TAILS = int(os.environ.get("THINKBACK_TORN_WALS", "300"))
+TAILS = int(os.environ.get("THINKBACK_TORN_WALS", "200"))
 Damage = Callable[[bytes, random.Random], bytes]
 
 

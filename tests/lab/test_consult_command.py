@@ -86,8 +86,9 @@ def test_person_plays_patient(tmp_path: Path) -> None:
 def test_thinkback_repeats_far_less_than_no_memory_and_raw_text(tmp_path: Path) -> None:
     """The aim is half of raw text and no contradiction: docs/consult.md tells how near."""
     done = lab(
-        "--scheme", "none", "--scheme", "raw", "--scheme", "thinkback", "--out", tmp_path / "run", "--json"
-    )
+        "--limit", "12", "--scheme", "none", "--scheme", "raw", "--scheme", "thinkback",
+        "--out", tmp_path / "run", "--json",
+    )  # fmt: skip
     assert done.exit_code == 0, done.output
     schemes = json.loads(done.stdout)["schemes"]
     none, raw, ours = (schemes[name]["totals"] for name in ("none", "raw", "thinkback"))

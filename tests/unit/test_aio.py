@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from thinkback.aio import AsyncMemory, _PendingMemory
+from thinkback.aio import AsyncMemory
 from thinkback.errors import InvalidInput, ThinkbackError
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
@@ -29,7 +29,7 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, 60))
 
 
-def open_async(path: Path | str = ":memory:", **options: Any) -> _PendingMemory[AsyncMemory]:
+def open_async(path: Path | str = ":memory:", **options: Any) -> AsyncMemory:
     return AsyncMemory.open(path, **{"embedder": "hashing", "background": False, **options})
 
 
@@ -46,6 +46,38 @@ def test_open_can_be_awaited_or_used_as_a_context_manager(tmp_path: Path) -> Non
             assert await memory.turns() == []
 
     run(story())
+
+
+def test_constructor_takes_the_arguments_of_memory(tmp_path: Path) -> None:
+    def create(user: str) -> AsyncMemory:
+        return AsyncMemory(tmp_path / "a.db", user=user, embedder="hashing", background=False)
+
+    async def story() -> None:
+        async with create("ann") as memory:
+            await memory.remember("I live in Lyon.")
+        later = create("ann")  # the first call opens it
+        assert [turn.query for turn in await later.turns()] == ["I live in Lyon."]
+        await later.close()
+        other = await create("bob")
+        assert await other.turns() == []
+        assert [turn.query for turn in await other.for_user("ann").turns()] == ["I live in Lyon."]
+        await other.close()
+        unused = AsyncMemory(tmp_path / "unused.db")
+        await unused.close()
+        assert not (tmp_path / "unused.db").exists()
+        with Memory(":memory:", embedder="hashing", background=False) as wrapped:
+            assert AsyncMemory(wrapped).memory is wrapped
+            with pytest.raises(InvalidInput, match="has its options already"):
+                AsyncMemory(wrapped, user="ann")
+
+    run(story())
+
+
+def test_constructors_have_the_same_parameters() -> None:
+    def names(kind: type) -> list[str]:
+        return [name for name, p in inspect.signature(kind).parameters.items() if p.kind is not p.VAR_KEYWORD]
+
+    assert names(AsyncMemory) == names(Memory)
 
 
 def test_open_passes_its_errors_on() -> None:

@@ -50,7 +50,7 @@ ALLOWED |= {
     "components": CORE | {"embedders", "llms", "memory_config"},
     "memory": CORE
     | {"components", "llms", "embedders", "memory_config", "memory_changes", "memory_recall", "storage"},
-    "aio": {"memory", "memory_config"},
+    "aio": {"errors", "memory", "memory_config", "protocols"},
     "config": CORE | {"embedders", "llms", "memory", "storage"},
 }
 ALLOWED |= {

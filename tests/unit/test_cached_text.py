@@ -11,6 +11,8 @@ from typing import Any
 from tests.conftest import OpenMemory
 
 from thinkback.language.proper_names import find_proper_names
+from thinkback.language.restrictions import find_restriction
+from thinkback.language.tokens import stem
 from thinkback.server.views.topics import _content_words
 
 SAID = "Yesterday Marguerite carried nineteen violet umbrellas through Tallinn."
@@ -41,8 +43,11 @@ def _reachable(root: Any, depth: int, seen: set[int]) -> Iterator[Any]:
 def test_caches_keep_no_text_of_an_erased_user(open_memory: OpenMemory) -> None:
     memory = open_memory(":memory:")
     memory.remember(SAID, "Which colour did she like best?")
+    memory.remember("Please forget that I carried nineteen violet umbrellas.", "Done.")
     memory.post_think()
     memory.recall("What did Marguerite carry?")
+    memory.chat("Can Marguerite have violet umbrellas?")
+    find_restriction(SAID)
     find_proper_names([SAID])
     _content_words(SAID)
     memory.erase(user="default")
@@ -50,6 +55,21 @@ def test_caches_keep_no_text_of_an_erased_user(open_memory: OpenMemory) -> None:
         memory.recall(f"What is number {question}?")
     kept = [each for each in cached_objects() if isinstance(each, str) and any(p in each for p in PIECES)]
     assert kept == []
+
+
+def test_erasing_clears_cached_words(open_memory: OpenMemory) -> None:
+    memory = open_memory(":memory:")
+    memory.remember("Brunhildegard keeps a quixotizing parrot.")
+    memory.post_think()
+    cached_stem: Any = stem
+    stem("quixotizing")
+    before = cached_stem.cache_info()
+    stem("quixotizing")
+    assert cached_stem.cache_info().hits == before.hits + 1
+    memory.erase(turn=1)
+    misses = cached_stem.cache_info().misses
+    stem("quixotizing")
+    assert cached_stem.cache_info().misses == misses + 1
 
 
 def test_the_search_finds_what_a_cache_keeps() -> None:

@@ -276,7 +276,7 @@ def test_user_name_is_validated(open_memory: OpenMemory, memory: Memory, tmp_pat
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"preset": "fancy"}, "choose from bm25, dense, fading, fuzzy, hybrid, perltqa, tim"),
+        ({"preset": "fancy"}, "choose from bm25, careful, dense, fading, fuzzy, hybrid, perltqa, tim"),
         ({"embedder": "nobody"}, "nobody"),
         ({"llm": "nobody"}, "nobody"),
         ({"think": "hard"}, "auto, extractive or llm"),

@@ -47,12 +47,21 @@ OfferModelOption = Annotated[
 ]
 
 
+VerboseOption = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="List what was recalled for each answer; on a terminal this is always done."
+    ),
+]
+
+
 def chat(
     call: CommandCall,
     session: SessionOption = None,
     k: RecallLimitOption = 5,
     wait: WaitOption = 20.0,
     offer_model: OfferModelOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Chat with a model that remembers; without a model, memory itself answers.
 
@@ -61,7 +70,8 @@ def chat(
     qwen-coder-1.5b, or an API key.
 
     On a terminal the chat is interactive; /help lists its commands. Otherwise each line of standard input
-    is one message. With --json each answer is one JSON object per line.
+    is one message, and what was recalled for an answer is listed only with --verbose. With --json each answer
+    is one JSON object per line.
 
     \b
     Examples:
@@ -79,10 +89,11 @@ def chat(
         output.print_note(f"{model}; user {memory.user!r}, session {name!r}")
         if memory.llm is None:
             output.print_note("for general questions: thinkback pull qwen-coder-1.5b, or --llm openai:MODEL")
-        chat_session = conversation.Conversation(memory, name, k)
+        on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        chat_session = conversation.Conversation(memory, name, k, show_recalled=verbose or on_terminal)
         if call.json:
             conversation.answer_lines_json(chat_session, sys.stdin.buffer)
-        elif sys.stdin.isatty() and sys.stdout.isatty():
+        elif on_terminal:
             conversation.run_terminal_chat(chat_session)
         else:
             conversation.answer_lines(chat_session, sys.stdin.buffer)

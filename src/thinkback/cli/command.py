@@ -55,7 +55,8 @@ _COMMON_OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--preset",
             metavar="NAME",
-            help="Search preset: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense. [env: THINKBACK_PRESET]",
+            help="Search preset: hybrid, careful, fading, tim, fuzzy, perltqa, bm25 or dense."
+            " [env: THINKBACK_PRESET]",
         ),
     ],
     "llm": Annotated[

@@ -28,11 +28,15 @@ RECOVERABLE_ERRORS = (InvalidInput, MissingExtra, ModelError)
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A chat in one session of a memory; each answer gets at most `k` recalled memories."""
+    """A chat in one session of a memory; each answer gets at most `k` recalled memories.
+
+    With `show_recalled` they are listed below the answer.
+    """
 
     memory: Memory
     session: str
     k: int
+    show_recalled: bool = True
 
     def stream_answer(self, message: str) -> ChatStream:
         return self.memory.chat_stream(message, session=self.session, k=self.k)
@@ -53,7 +57,7 @@ def answer_lines(conversation: Conversation, lines: BinaryIO) -> None:
 
 
 def print_answer(conversation: Conversation, message: str) -> int | None:
-    """Stream one answer to standard output, then list what was recalled for it.
+    """Stream one answer to standard output, then list what was recalled for it (if that is shown).
 
     Returns the id of the stored turn, or None if the answer failed.
     """
@@ -70,7 +74,7 @@ def print_answer(conversation: Conversation, message: str) -> int | None:
         print_error(str(error))
         return None
     sys.stdout.write("\n")
-    for line in recalled_lines(stream.recollection):
+    for line in recalled_lines(stream.recollection) if conversation.show_recalled else ():
         output.print_line(f"  {line}", "dim")
     for line in (*integration_lines(stream.answer), *contradiction_lines(stream.answer.checks)):
         output.print_line(f"  {line}", "dim")

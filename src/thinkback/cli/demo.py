@@ -88,13 +88,15 @@ def _thoughts_scene(memory: Memory) -> Scene:
 def _second_session_scene(memory: Memory) -> Scene:
     lines: list[str] = []
     for question in QUESTIONS:
-        lines += [f"you: {question}", *_answer_lines(memory, question)]
+        lines += _exchange_lines(memory, question, k=2)
     author = f"written by {memory.llm.name}" if memory.llm else "taken from memory, without a language model"
     return Scene(f"Today you ask in a new session. The answers are {author}.", tuple(lines))
 
 
-def _answer_lines(memory: Memory, question: str) -> Iterator[str]:
-    stream = memory.chat_stream(question, session="today", k=2)
+def _exchange_lines(memory: Memory, question: str, *, k: int) -> Iterator[str]:
+    """The question, its answer, and the memories that it was given."""
+    yield f"you: {question}"
+    stream = memory.chat_stream(question, session="today", k=k)
     try:
         text = _read_answer(stream)
     except ModelError as error:
@@ -122,7 +124,7 @@ def _update_scene(memory: Memory) -> Scene:
     memory.remember(UPDATE_MESSAGE, session="today")
     result = memory.post_think()
     lines = [f"you: {UPDATE_MESSAGE}", *(line for action in result.actions for line in _action_lines(action))]
-    lines += [f"you: {HOME_QUESTION}", *_recalled_lines(memory.recall(HOME_QUESTION, k=1))]
+    lines += _exchange_lines(memory, HOME_QUESTION, k=1)
     return Scene("Facts change: the new thought supersedes the old one.", tuple(lines))
 
 
@@ -135,11 +137,7 @@ def _undo_scenes(memory: Memory) -> Iterator[Scene]:
     undo = memory.undo(supersede)
     yield Scene(
         f"Every action can be undone: {supersede.ref}.",
-        (
-            *_action_lines(undo),
-            f"you: {HOME_QUESTION}",
-            *_recalled_lines(memory.recall(HOME_QUESTION, k=1)),
-        ),
+        (*_action_lines(undo), *_exchange_lines(memory, HOME_QUESTION, k=1)),
     )
 
 
@@ -150,15 +148,13 @@ def _erase_scene(memory: Memory, db: str) -> Scene:
     turns, thoughts, actions = (
         sum(counts) for counts in zip(*((r.turns, r.thoughts, r.actions) for r in results), strict=True)
     )
-    recollection = memory.recall(ALLERGY_QUESTION)
     return Scene(
         f"Erase deletes permanently: {turn.ref} and today's session, with everything derived from them.",
         (
             f"erased: {turns} turns, {thoughts} thoughts, {actions} actions",
             f"'{ERASED_WORD}' in the database files: {occurrences_before} times before, "
             f"{_count_occurrences(db)} now",
-            f"you: {ALLERGY_QUESTION}",
-            *(_recalled_lines(recollection) if len(recollection) else ["  nothing is recalled"]),
+            *_exchange_lines(memory, ALLERGY_QUESTION, k=1),
         ),
     )
 
@@ -166,7 +162,7 @@ def _erase_scene(memory: Memory, db: str) -> Scene:
 def _recalled_lines(recollection: Recollection) -> Iterator[str]:
     for item in recollection:
         yield f"  recalled {item.ref}: {one_line(item.text, limit=120)}"
-        yield f"    because it {item.reason}"
+        yield f"    reason: {item.reason}"
 
 
 def _action_lines(action: Action) -> Iterator[str]:

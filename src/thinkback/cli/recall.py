@@ -56,6 +56,7 @@ def recall(
     \b
     Presets:
       hybrid    semantic, lexical and time scores combined (the default)
+      careful   like hybrid, then reads the best with the question; slower
       fading    like hybrid, but memories not recalled for long rank lower
       tim       Think-in-Memory: semantic similarity within the question's group
       fuzzy     40% keywords, 40% shared words, 20% time of day; at most five

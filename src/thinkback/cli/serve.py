@@ -135,6 +135,7 @@ def serve(
       thinkback serve
       thinkback serve --upstream http://127.0.0.1:11434/v1
       OPENAI_API_KEY=... thinkback serve --upstream https://api.openai.com/v1 --workers 2
+
     \b
     Use it from Python:
       client = openai.OpenAI(base_url="http://127.0.0.1:8765/v1")

@@ -43,7 +43,7 @@ def web(
     If a server is running on the port, its page is opened. Otherwise one is started here, on this machine
     only; Ctrl-C stops it. The page asks for a key if the server has keys.
 
-    \\b
+    \b
     Examples:
       thinkback web
       thinkback web --port 9000 --no-browser

@@ -37,7 +37,11 @@ COMMAND_KINDS: tuple[CommandKind, ...] = (
     "instruct",
 )
 
+FORGET_KINDS: tuple[CommandKind, ...] = ("forget_last", "forget_topic", "off_record")
+
 MAX_COMMAND_CHARS = 300  # of one sentence; a longer one is not read as a command
+MIN_LOOSE_CHARACTERS, MAX_LOOSE_CHARACTERS = 2, 4  # of a topic that is also found with particles in it
+MIN_SHARED_CHARACTERS, MIN_CHARACTER_SHARE = 4, 0.8  # of a longer one
 MAX_CLAUSES = 3  # of one sentence, that together are one command
 MAX_TEXT_CHARS = 20_000  # of a turn; a longer one is pasted text
 
@@ -46,8 +50,9 @@ MAX_TEXT_CHARS = 20_000  # of a turn; a longer one is pasted text
 class Command:
     """A command in the text of a turn: characters `start` to `end`.
 
-    `topic` is what to forget. `old` and `new` are the values of a correction; `old` may be empty. `text` is
-    the sentence or clause as it was said.
+    `topic` is what to forget; with `or_wish`, a topic that was never told is a standing wish not to mention
+    it. `old` and `new` are the values of a correction; `old` may be empty. `text` is the sentence or clause
+    as it was said.
     """
 
     kind: CommandKind
@@ -57,32 +62,65 @@ class Command:
     topic: str = ""
     old: str = ""
     new: str = ""
+    or_wish: bool = False
 
 
 @dataclass(frozen=True)
 class _Patterns:
-    """The compiled patterns of one language."""
+    """The compiled patterns of one language; those of `by_kind` without the words that may lead (`lead`).
 
-    by_kind: dict[CommandKind, tuple[re.Pattern[str], ...]]
+    Compiled with them, they would take several times as long to compile.
+    """
+
+    lead: re.Pattern[str]
+    by_kind: dict[CommandKind, tuple[tuple[bool, re.Pattern[str]], ...]]
+    """Whether words may lead, and the pattern."""
     never: tuple[re.Pattern[str], ...]
     not_values: tuple[re.Pattern[str], ...]
 
 
-@cache_by_digest(8192)
 def find_commands(text: str) -> tuple[Command, ...]:
     """The commands of a text, in order."""
-    if len(text) > MAX_TEXT_CHARS or not _pattern("hint").search(text):
-        return ()
-    return tuple(command for sentence in split_sentences(text) for command in _commands_of_sentence(sentence))
+    return tuple(_iter_commands(text)) if _has_command(text) else ()
+
+
+@cache_by_digest(8192)
+def _has_command(text: str) -> bool:
+    """Whether there is one. Commands themselves are not cached: they contain what may have to be erased."""
+    return next(_iter_commands(text), None) is not None
+
+
+def _iter_commands(text: str) -> Iterator[Command]:
+    if len(text) <= MAX_TEXT_CHARS and _pattern("hint").search(text):
+        for sentence in split_sentences(text):
+            yield from _commands_of_sentence(sentence)
 
 
 def is_only_commands(text: str) -> bool:
-    """Whether a text says nothing besides commands, so that there is nothing to think about."""
+    """Whether a text says nothing besides commands and regret, so that there is nothing to think about."""
     rest = list(text)
     commands = find_commands(text)
     for command in commands:
         rest[command.start : command.end] = " " * (command.end - command.start)
-    return bool(commands) and not has_content("".join(rest))
+    return bool(commands) and not has_content(_pattern("regret").sub("", "".join(rest)))
+
+
+def blank_requests(text: str) -> str:
+    """A text with spaces in place of requests to forget, carried out or not."""
+    for command in find_commands(text):
+        if command.kind in FORGET_KINDS:
+            text = text[: command.start] + " " * (command.end - command.start) + text[command.end :]
+    return text
+
+
+def is_about_previous(command: Command, text: str) -> bool:
+    """Whether "forget that" means the message before: the text tells nothing before it but regret."""
+    return not has_content(_pattern("regret").sub("", text[: command.start]))
+
+
+def is_about_next(command: Command) -> bool:
+    """Whether an off-record command is about what follows it: "this is off the record", 接下来说的别记."""
+    return bool(_pattern("about_next").search(command.text))
 
 
 def has_content(text: str) -> bool:
@@ -101,6 +139,45 @@ def topic_terms(topic: str) -> frozenset[str]:
     return frozenset(extract_terms(_bare_topic(topic))) - frozenset(
         extract_terms(str(_data()["detection"]["generic_terms"]))
     )
+
+
+def shown_topic(command: Command) -> str:
+    """The topic of a request to forget, for the reply: "about my salary, please" gives "my salary"."""
+    topic = _pattern("topic_end").split(command.topic)[0]
+    shown = _pattern("shown_start").sub("", _pattern("topic_end_zh").sub("", topic)).strip()
+    return shown if topic_terms(topic) or topic_relation(topic) else ""
+
+
+def has_most_characters(topic: str, text: str) -> bool:
+    """Whether a Chinese text has most characters of a longer topic: 信用卡欠款 is in 我欠了信用卡三万."""
+    wanted = [term for term in topic_terms(topic) if len(term) == 1 and has_han(term)]
+    found = sum(character in text for character in wanted)
+    return len(wanted) >= MIN_SHARED_CHARACTERS and found >= MIN_CHARACTER_SHARE * len(wanted)
+
+
+def loose_topic_terms(topic: str) -> frozenset[str]:
+    """The search terms of a topic without words for relatives and friends: "cousin Otto" -> {"otto"}.
+
+    Not of what belongs to one: "my boss's salary" is not any salary.
+    """
+    if re.search(r"['’]s?\b|\bof (?:my|our|his|her|their)\b", topic):
+        return topic_terms(topic)
+    roles = {
+        term for code in LANGUAGES for role in load_language(code).roles() for term in extract_terms(role)
+    }
+    return topic_terms(topic) - roles if not has_han(topic) else frozenset()
+
+
+def loose_topic_pattern(topic: str) -> re.Pattern[str] | None:
+    """A Chinese topic with particles between its characters: 住院 is found in 住过院.
+
+    Of three or more characters, also with a few others between: 哥坐牢 is found in 我哥建军坐过牢.
+    """
+    bare = _bare_topic(topic).strip()
+    if not MIN_LOOSE_CHARACTERS <= len(bare) <= MAX_LOOSE_CHARACTERS or not all(map(has_han, bare)):
+        return None
+    between = "particles_zh" if len(bare) == MIN_LOOSE_CHARACTERS else "few_characters"
+    return re.compile(str(_data()["detection"][between]).join(map(re.escape, bare)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +204,7 @@ def topic_relation(topic: str) -> TopicRelation | None:
     if relation is None:
         return None
     wordings = [relation.wording(code) for code in LANGUAGES]
-    names = [bare, *(wording.noun for wording in wordings)]
+    names = [bare, *(wording.noun for wording in wordings), *relation.aliases]
     names += [word for wording in wordings for cue in wording.cues for word in cue.split()]
     words = (frozenset(extract_terms(name)) for name in dict.fromkeys(names))
     return TopicRelation(relation.name, tuple(each for each in words if each))
@@ -203,16 +280,18 @@ def _commands_of_sentence(sentence: Sentence) -> Iterator[Command]:
         if _pattern("report").search(before) and not _pattern("own_report").search(before):
             continue
         command = _match(clause.text, clause.start, patterns)
-        if command is not None and _may_be_a_clause(command, sentence):
+        if command is not None and _may_be_a_clause(command, sentence, before):
             end = command.end
             yield command
 
 
-def _may_be_a_clause(command: Command, sentence: Sentence) -> bool:
-    """Whether a command of this kind may be one clause of a longer sentence.
+def _may_be_a_clause(command: Command, sentence: Sentence, before: str) -> bool:
+    """Whether a command of this kind may be one clause of a longer sentence, after the words `before`.
 
     "Forget that, I'll do it myself" tells nobody to forget; "..., this is off the record" does.
     """
+    if command.kind == "forget_topic" and _pattern("own_plan").search(before):
+        return False
     if command.kind == "off_record":
         return True
     first = command.start == sentence.start
@@ -242,9 +321,11 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
 
 def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
     said = text.replace("’", "'")
+    starts = _starts_after_lead(said, patterns.lead)
     for kind, candidates in patterns.by_kind.items():
-        for pattern in candidates:
-            found = pattern.fullmatch(said)
+        for may_lead, pattern in candidates:
+            matches = (pattern.fullmatch(said, first) for first in (starts if may_lead else (0,)))
+            found = next((match for match in matches if match is not None), None)
             if found is None:
                 continue
             groups = {name: value.strip(" .:") for name, value in found.groupdict().items() if value}
@@ -252,8 +333,18 @@ def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
                 continue
             topic = groups.get("topic", "")
             old, new = groups.get("old", ""), groups.get("new", "")
-            return Command(kind, start, start + len(text), text, topic, old, new)
+            if "rest" in groups:
+                text = text[: found.start("rest")]
+            return Command(kind, start, start + len(text), text, topic, old, new, "wish" in groups)
     return None
+
+
+def _starts_after_lead(said: str, lead: re.Pattern[str]) -> list[int]:
+    """Where a command may begin: after all words that may lead, after all but the last, ..., at the start."""
+    starts = [0]
+    while (found := lead.match(said, starts[0])) is not None and found.end() > starts[0]:
+        starts.insert(0, found.end())
+    return starts
 
 
 def _is_correction(said: str, groups: dict[str, str], patterns: _Patterns) -> bool:
@@ -297,11 +388,19 @@ def _patterns(language: str) -> _Patterns:
 
     def compiled(name: str) -> tuple[re.Pattern[str], ...]:
         return tuple(
-            re.compile(_expand(pattern, blocks), re.IGNORECASE) for pattern in data["patterns"][name]
+            re.compile(_expand(pattern.removeprefix("<lead>"), blocks), re.IGNORECASE)
+            for pattern in data["patterns"][name]
         )
 
-    by_kind = {kind: compiled(kind) for kind in COMMAND_KINDS}
-    return _Patterns(by_kind, compiled("never"), compiled("not_values"))
+    by_kind = {
+        kind: tuple(
+            (str(pattern).startswith("<lead>"), one)
+            for pattern, one in zip(data["patterns"][kind], compiled(kind), strict=True)
+        )
+        for kind in COMMAND_KINDS
+    }
+    lead = re.compile(_expand(blocks["lead"].removesuffix("*"), blocks), re.IGNORECASE)
+    return _Patterns(lead, by_kind, compiled("never"), compiled("not_values"))
 
 
 def _expand(pattern: str, blocks: dict[str, str]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from difflib import SequenceMatcher
-from functools import lru_cache
 
 from thinkback.language.kinship import (
     KIN_EN,
@@ -19,6 +18,7 @@ from thinkback.language.kinship import (
     SPECIFIC_ROLES_ZH,
     alternation_pattern,
 )
+from thinkback.language.text_cache import cache_words
 from thinkback.language.writing_systems import has_han
 
 USER = "user"
@@ -55,7 +55,7 @@ _AGE_PREFIXES = {
 }
 
 
-@lru_cache(maxsize=16384)
+@cache_words(16384)
 def normalise_name(name: str) -> str:
     """Normalise case, width, articles, possessives and punctuation; the user and relatives have fixed names.
 
@@ -102,7 +102,7 @@ def is_han_name(name: str) -> bool:
     return has_han(name)
 
 
-@lru_cache(maxsize=4096)
+@cache_words(4096)
 def phonetic_key(name: str) -> str:
     """The Latin letters of a name, with pinyin for Chinese characters: 安娜 and Anna are both "anna"."""
     letters = name.casefold()

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH, alternation_pattern
-from thinkback.language.text_cache import cache_recent
+from thinkback.language.text_cache import cache_recent, cache_words
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import HAN
 
@@ -333,7 +332,7 @@ def _rewrite_english(text: str) -> list[list[str]]:
     return [[*english, *rest, *kin], *single, [*chinese, *kin_zh, *names]]
 
 
-@lru_cache(maxsize=1024)
+@cache_words(1024)
 def _cached_terms(phrase: str) -> tuple[str, ...]:
     return tuple(extract_terms(phrase))
 

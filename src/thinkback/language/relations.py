@@ -10,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -23,6 +23,7 @@ from thinkback.language.kinship import (
     UNIQUE_ROLES,
 )
 from thinkback.language.names import normalise_name
+from thinkback.language.text_cache import cache_words
 from thinkback.types import Kind
 
 ALL_VALUES = "*"
@@ -214,7 +215,7 @@ def parse_relation(relation: str) -> tuple[str, bool]:
     return canonical_relation(relation), False
 
 
-@lru_cache(maxsize=4096)
+@cache_words(4096)
 def get_relation(name: str) -> Relation:
     """Look up a relation by any of its names.
 

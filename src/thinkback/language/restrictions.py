@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from thinkback.language.text_cache import cache_words
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import has_han
 
@@ -103,7 +104,7 @@ def find_domains(text: str) -> frozenset[Domain]:
     )
 
 
-@cache
+@cache_words(4096)
 def _cached_restriction(text: str) -> Restriction | None:
     folded = fold_text(text)
     if _NO_RESTRICTION.search(folded) or "?" in folded or "？" in folded:

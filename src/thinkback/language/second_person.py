@@ -37,6 +37,7 @@ _WORDS = {
     "we": "you",
     "we're": "you're",
     "we've": "you've",
+    "weve": "you've",
     "we'd": "you'd",
     "we'll": "you'll",
     "us": "you",
@@ -45,9 +46,12 @@ _WORDS = {
     "ourselves": "yourselves",
     "am": "are",
 }
-_FIRST_PERSON = re.compile(
-    r"(?<![\w'])(?:" + "|".join(sorted(_WORDS, key=len, reverse=True)) + r")(?![\w'])", re.IGNORECASE
+_FIRST_PERSON = re.compile(  # Chinese characters may stand directly beside it: 我my advisor
+    r"(?<![a-z0-9_'])(?:" + "|".join(sorted(_WORDS, key=len, reverse=True)) + r")(?![a-z0-9_'])",
+    re.IGNORECASE,
 )
+_FIRST_PERSON_ZH = re.compile("用户|[我俺咱]")
+_WITHOUT_SUBJECT = re.compile(r"\Aam\b(?! i\b)", re.IGNORECASE)
 _I_WAS = re.compile(r"\b(I) was(n't|nt)?\b|\bwas (I)\b", re.IGNORECASE)
 _TIME_OF_DAY = re.compile(r"\d ?am\b", re.IGNORECASE)
 _USER_VERB = re.compile(
@@ -74,9 +78,10 @@ def to_second_person(sentence: str) -> str | None:
     if has_han(text) and not _USER_EN.search(text):
         if _ADDRESSES_ZH.search(text) or _DELICATE_ZH.search(text):
             return None
-        return text.replace("用户", "你").replace("咱", "你").replace("我", "你")
+        text = _FIRST_PERSON_ZH.sub("你", text)
     if _ADDRESSES_EN.search(text) or _DELICATE_EN.search(text):
         return None
+    text = _WITHOUT_SUBJECT.sub("you are", text)
     text = _USER_VERB.sub(_second_person_verb, _USER_POSSESSIVE.sub("your", text))
     text = _USER_EN.sub("you", text)
     text = _I_WAS.sub(
@@ -84,7 +89,8 @@ def to_second_person(sentence: str) -> str | None:
     )
     kept_times = {match.end() for match in _TIME_OF_DAY.finditer(text)}
     return _FIRST_PERSON.sub(
-        lambda match: match[0] if match.end() in kept_times else _WORDS[match[0].lower()], text
+        lambda match: match[0] if match.end() in kept_times or match[0] == "US" else _WORDS[match[0].lower()],
+        text,
     )
 
 

@@ -101,6 +101,27 @@ _ENGLISH_QUESTION = re.compile(
     r"|(?:do|did)\s+(?:you|i|we)\b|may\s+i\b|what\s+about\b)",
     re.I,
 )
+_PLAIN_VERBS = (
+    "come|go|say|call|get|like|tell|pay|finish|pass|win|lose|make|take|leave|arrive|move|change|start|cost|work"
+    "|have|eat|find|buy|sell|send|give|see|meet|ask|reply|answer|respond|text|ring|fix|help|sleep|happen|end|do|be"
+    "|mention|want|need|live|die|break|bring|know|think|decide|agree|book|show|turn|sign|write|keep|stop|stay|fit|ship"
+)
+_WITHOUT_SUBJECT = re.compile(
+    r"(?:(?:so|and|but|ok|okay|oh|yay|finally|just|btw|also)[\s,!]+)*(?:"
+    rf"did (?:the|my|our|an?|some)(?: (?!(?:{_PLAIN_VERBS})\b)[\w'-]+){{1,3}}?"
+    r"(?:[,!]| (?:yesterday|today|last|this|on|in|at|with|for)\b)"
+    r"|did (?:my|our) [\w'-]+\Z"
+    r"|(?:was|were|is|are|am) (?:at|in|on|off|with|from|not|just|so|very|too)\b"
+    r"|had (?:an?|the|my|our|some)\b|(?:has|have|had) been\b|(?:does|do|did) not\b"
+    r"|(?:gave|got|took|made|went|saw|met|bought|sold|lost|found|left|broke|began|became|ran|won|fell|felt|kept"
+    r"|paid|sent|ate|drove|flew|spoke|wrote|sang|swam|taught|brought|built|spent|slept|heard|rode|chose|quit|been"
+    r"|\w{3,}(?<!ne)ed)"
+    r" (?:an?|the|my|our|his|her|their|to|in|at|with|from|for|up|out|off|on|into|some|two|three|new)\b)",
+    re.I,
+)
+_ASKING_WORD = re.compile(
+    r"[?？]|\b(?:whats?|wheres?|whens?|whos?|whose|which|why|how|right|again|or not|remember)\b", re.I
+)
 _CHINESE_QUESTION = re.compile(
     "(?:吗|嗎|呢|(?<!什)么)\\Z"
     "|(?<!没)(?<!没有)(?<!无论)(?<!不管)(?:什么|啥)(?!都|也|的)"
@@ -116,11 +137,18 @@ def is_question(text: str) -> bool:
     stripped = text.strip()
     if re.search(r"[?？]", stripped[-6:]):
         return True
+    if is_without_subject(stripped):
+        return False
     body = _TRAILING_MARKS.sub("", stripped[-400:])
     if has_han(body):
         return bool(_CHINESE_QUESTION.search(body)) and not _INDIRECT_QUESTION_ZH.search(body)
     lead = _LEADING_WORDS.match(stripped)
     return bool(_ENGLISH_QUESTION.match(stripped, lead.end() if lead else 0))
+
+
+def is_without_subject(text: str) -> bool:
+    """Whether a text is a statement that leaves out "I": "did the half marathon on sunday"."""
+    return bool(_WITHOUT_SUBJECT.match(text)) and not _ASKING_WORD.search(text)
 
 
 ELLIPSIS = "…"

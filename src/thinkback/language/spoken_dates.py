@@ -39,11 +39,16 @@ _FUTURE = re.compile(
 _ARRANGED_FOR = re.compile(
     r"\b(?:moved|pushed|shifted|switched|changed|rescheduled|rebooked|postponed|delayed|put|brought)\b.{0,30}?"
     r"\b(?:to|til|till|until)(?: (?:in|on|the))*\s*\Z"
-    r"|\b(?:booked|scheduled|planned|invited|signed up|tickets?)\b.{0,40}?"
-    r"\b(?:for|on)(?: (?:in|on|the))*\s*\Z"
-    r"|(?:改|推迟|延期?|提前|挪|推|换|约|排|订|定)(?:[到成在]|了在?)\s*\Z",
+    r"|\b(?:(?:re)?booked|booking|scheduled|planned|invited|signed up|tickets?|reserved|reservation"
+    r"|appointment)\b.{0,40}?\b(?:for|on)(?: (?:in|on|the))*\s*\Z"
+    r"|\b(?:tickets?|reservation|appointment|booking)\s*[,:(]\s*\Z"
+    r"|(?:改|推迟|延期?|提前|挪|推|换|排)(?:[到成在]|了在?)\s*\Z"
+    r"|(?:订|定|约|挂|抢)(?:好了?|[到在上]|了在?|的是?)[\u4e00-\u9fff]{0,6}\s*\Z",
     re.IGNORECASE,
 )
+# Things that are bought or booked for a day, which stands beside them: 机票买了12月18号的, 买了1月8号回家的票
+_BOOKED_ZH = re.compile("票(?![房据价])|酒店|民宿|航班|餐厅|包间|包厢|座位|位[子置]|门诊|专家号|预约")
+_LEADING_PREPOSITION = re.compile(r"(?:(?:for|on|the)\s+)+", re.IGNORECASE)
 _IMMINENT = re.compile(
     r"\b(?:getting|be) \w+ed\b|要.{0,8}了|[快将]要|等.{1,10}[就再]|抢到.{0,2}票", re.IGNORECASE
 )
@@ -57,6 +62,7 @@ _MAX_SENTENCE = 200  # characters to each side in which the tense is looked for
 _WEEKDAY_EN = re.compile(r"day\b", re.IGNORECASE)
 _NUMBER_FOLLOWS = re.compile(r"\s*[\d〇零一二两三四五六七八九十]")
 _CLEARLY_NEARER = 0.6
+_MAX_DAYS_AHEAD = 330  # to a day for which something was booked
 
 
 def add_dates(text: str, at: datetime) -> str:
@@ -87,22 +93,41 @@ def _choose(
     is_weekday = (past.end - past.start).days <= 1 and (future.start - past.start).days <= 14
     if is_weekday and not _WEEKDAY_EN.search(words):
         return None
-    tenses = _find_tenses(text.replace("’", "'"), past.span)
+    plain = text.replace("’", "'")
+    until = abs((future.start - at).days)
+    if until <= _MAX_DAYS_AHEAD and _is_arranged(plain, past.span):
+        return future
+    tenses = _find_tenses(plain, past.span)
     if tenses:
         return {"past": past, "future": future}[min(tenses)] if len(tenses) == 1 else None
-    since, until = abs((at - past.start).days), abs((future.start - at).days)
+    since = abs((at - past.start).days)
     return None if is_weekday or until > _CLEARLY_NEARER * since else future
+
+
+def _is_arranged(text: str, span: tuple[int, int]) -> bool:
+    """Whether a time is the one for which something was put off, bought or booked."""
+    start, end = _find_clause(text, span, _SENTENCE_END)
+    preposition = _LEADING_PREPOSITION.match(text, *span)
+    before = text[start : preposition.end() if preposition else span[0]]
+    if _ARRANGED_FOR.search(before):
+        return True
+    bought = before.endswith(("买了", "买到", "买好", "买的", "买的是"))
+    is_attribute = text.startswith("的", span[1])
+    return (bought or is_attribute) and _BOOKED_ZH.search(text[start:end]) is not None
+
+
+def _find_clause(text: str, span: tuple[int, int], end: re.Pattern[str]) -> tuple[int, int]:
+    """Where the clause or sentence around a part of a text begins and ends."""
+    low, high = max(0, span[0] - _MAX_SENTENCE), span[1] + _MAX_SENTENCE
+    start = max((match.end() for match in end.finditer(text, low, span[0])), default=low)
+    after = end.search(text, span[1], high)
+    return start, after.start() if after else min(high, len(text))
 
 
 def _find_tenses(text: str, span: tuple[int, int]) -> set[str]:
     """The tenses ("past", "future") of the clause around a part of a text, or else of its sentence."""
     for end in (_CLAUSE_END, _SENTENCE_END):
-        low, high = max(0, span[0] - _MAX_SENTENCE), span[1] + _MAX_SENTENCE
-        start = max((match.end() for match in end.finditer(text, low, span[0])), default=low)
-        after = end.search(text, span[1], high)
-        clause = text[start : after.start() if after else high]
-        if _ARRANGED_FOR.search(text[start : span[0]]):
-            return {"future"}
+        clause = text[slice(*_find_clause(text, span, end))]
         tenses = find_tenses(clause)
         if tenses or has_han(clause):  # in Chinese 了 in another clause says nothing about this one
             return tenses

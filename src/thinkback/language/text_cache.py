@@ -2,6 +2,7 @@
 
 Every recall analyses the same immutable turns again: `cache_by_digest`. The key is a digest because erased
 text must not survive in a cache. And every recall analyses its query in several places: `cache_recent`.
+Words and names are kept as they are, until this process erases something: `cache_words`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ Value = TypeVar("Value")
 
 _RECENT_TEXTS = 8
 _MIN_CACHED_CHARACTERS = 32  # for most functions computing is faster than a lookup for shorter texts
+_clear_functions: list[Callable[[], None]] = []
 
 
 def cache_by_digest(
@@ -51,3 +53,20 @@ def cache_by_digest(
 def cache_recent(function: Callable[[str], Value]) -> Callable[[str], Value]:
     """Cache the results of the last few texts. The result must be immutable."""
     return wraps(function)(lru_cache(maxsize=_RECENT_TEXTS)(function))
+
+
+def cache_words(max_entries: int) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
+    """Cache the results of the last words or names until `clear_cached_words`."""
+
+    def decorate(function: Callable[[str], Value]) -> Callable[[str], Value]:
+        cached = lru_cache(maxsize=max_entries)(function)
+        _clear_functions.append(cached.cache_clear)
+        return cached
+
+    return decorate
+
+
+def clear_cached_words() -> None:
+    """Clear the caches of this process that keep words: after an erasure."""
+    for clear in _clear_functions:
+        clear()

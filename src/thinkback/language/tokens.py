@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from thinkback.errors import InvalidInput
+from thinkback.language.text_cache import cache_words
 from thinkback.language.writing_systems import CJK, EMOJI, INDIC, UNSPACED, to_simplified
 
 _ONES_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -119,14 +120,14 @@ def _stemmer() -> Any:
     return snowballstemmer.stemmer("english")
 
 
-@lru_cache(maxsize=1 << 16)
+@cache_words(1 << 16)
 def stem(word: str) -> str:
     """The English stem of one lower-case ASCII word (thread-safe)."""
     with _stemmer_lock:  # the stemmer keeps state between calls
         return str(_stemmer().stemWord(word))
 
 
-@lru_cache(maxsize=1 << 16)
+@cache_words(1 << 16)
 def _word_term(word: str) -> str:
     """The term of one ASCII token; empty for a stop word."""
     if word in STOP_WORDS:

@@ -14,16 +14,17 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from thinkback.errors import Conflict as KeyConflict
 from thinkback.errors import InvalidInput
 from thinkback.language.sentences import split_sentences
 from thinkback.language.tokens import count_tokens
 from thinkback.language.writing_systems import clean_text, detect_language
 from thinkback.protocols import LLM
+from thinkback.recall.acknowledgements import ToldTurn
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
 from thinkback.recall.constraints import Constraint
 from thinkback.recall.memory_chat import (
     LookUp,
-    ToldTurn,
     needs_model,
     reply_from_memory,
     split_message,
@@ -264,6 +265,7 @@ class ChatStream:
         self._sent: list[str] = []
         self._started = time.perf_counter()
         self._answer: Answer | None = None
+        self._is_refused = False  # the key of the turn belongs to another one: it can never be stored
         self._lock = threading.Lock()  # one thread may close what another one reads
 
     @property
@@ -305,7 +307,7 @@ class ChatStream:
         self.close()
 
     def _finish(self) -> None:
-        if self._answer is not None:
+        if self._answer is not None or self._is_refused:
             return
         self._pieces.close()
         text = "".join(self._sent)
@@ -314,9 +316,13 @@ class ChatStream:
         log = self._log
         response = "" if self._llm is None else clean_text(text.removesuffix(log.warning).rstrip("\n"))
         checks = tuple(log.checks)
-        turn = self._told.turn or self._save_turn(
-            replace(self._new_turn, response=response, recalled=recalled, checks=checks)
-        )
+        try:
+            turn = self._told.turn or self._save_turn(
+                replace(self._new_turn, response=response, recalled=recalled, checks=checks)
+            )
+        except KeyConflict:
+            self._is_refused = True
+            raise
         self._answer = Answer(
             text=text,
             turn=turn,

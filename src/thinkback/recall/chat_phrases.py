@@ -16,6 +16,14 @@ def say(name: str, message: str, *values: str) -> str:
     return str(_data()["say"]["zh" if detect_language(message) == "zh" else "en"][name]).format(*values)
 
 
+def small_talk(message: str) -> str | None:
+    """The fixed reply to a mere greeting, to thanks, and to "who are you" and "are you there"."""
+    for name, record in load_words("small_talk").items():
+        if record["said"].search(message):
+            return say(name, message)
+    return None
+
+
 @cache
 def load_patterns(name: str) -> re.Pattern[str]:
     """A compiled pattern of the table `patterns`."""

@@ -49,7 +49,7 @@ def format_turn(turn: Turn, *, with_response: bool) -> str:
     """The user's words with speaker and date, relative dates resolved; the reply only if it is wanted."""
     lines = []
     if turn.query:
-        words = turn.query
+        words = turn.query.strip()
         if len(words) <= _MAX_RESOLVED_CHARS:
             words = add_dates(words, turn.at)
         lines.append(f"{turn.asker}, {_format_day(turn.at)}: {escape_structure(words)}")

@@ -3,8 +3,7 @@
     where is anna moving to?     Your sister Anna is moving to Turku in May. [thought:3]
     what is her husband called?  You have not told me that.
     which floor are we on?       I find no clear answer. The nearest that you told me: “...”
-    I adopted a cat              Noted: you adopted a cat.
-    forget that                  Done, I have forgotten that.
+    I adopted a cat              what was understood of it (see `acknowledgements`)
     write me a poem              how to get a model that can
 
 Answers are sentences of thoughts or of the user's messages, never of the assistant, rewritten from "I" to
@@ -26,47 +25,42 @@ from thinkback.language.sentences import count_words, shorten, split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import detect_language, has_han
+from thinkback.recall.acknowledgements import (
+    USER_TERMS,
+    ToldTurn,
+    acknowledge,
+    capitalise,
+    own_words,
+    tells_mood,
+    understood,
+    without_end,
+)
 from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
 from thinkback.recall.answerable import AnswerJudge, asks
-from thinkback.recall.chat_phrases import load_patterns, say
+from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.overview import asks_for_overview
-from thinkback.recall.question_classifier import asks_for_memory, mark_question
-from thinkback.types import INSTRUCTION, SAID, Action, Candidate, Recollection, Thought, Turn
+from thinkback.recall.question_classifier import THRESHOLD_IF_NOTHING_KEPT, asks_for_memory, mark_question
+from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
-MAX_ACKNOWLEDGED = 3  # sentences in an acknowledgement
 MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
 MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
 MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
 MAX_CONTINUING_WORDS = 2  # of such a question
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
+MIN_SURE_ODDS = 1.5  # log odds from which a newer memory that was read is quoted alone
+MIN_SURE_CONFIDENCE = 0.1  # below it a sentence that seems to answer is quoted as the nearest only
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
 _MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
-_USER_TERMS = frozenset(("user", "用户"))
-_PREFIXED_ANSWER = re.compile(r"\A(?:Asked: .*? Answered: |问：.*? 答：)", re.DOTALL)
 _SAID_TEXT = re.compile(r"user, (?P<day>\d{4}-\d\d-\d\d): (?P<words>.*)", re.DOTALL)  # `display.format_query`
-_TRAILING = re.compile(r"[\s.,;:!。，；：！]+\Z")
 
 
 LookUp = Callable[[str], Recollection]
 """Recalls what belongs to a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToldTurn:
-    """A stored turn, what its commands did, and the current thoughts drawn from it.
-
-    `is_read` says whether it was thought about, so that nothing of it is worth keeping if it has no thoughts.
-    """
-
-    turn: Turn
-    actions: tuple[Action, ...] = ()
-    thoughts: tuple[Thought, ...] = ()
-    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +87,7 @@ def split_message(message: str) -> MessageParts:
     if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
         sentences = [" ".join(sentences[:-MAX_JUDGED_SENTENCES]), *sentences[-MAX_JUDGED_SENTENCES:]]
     asked = [sentence for sentence in sentences if _asks(sentence, alone=len(sentences) == 1)]
-    if not asked and asks_for_memory(message):
+    if not asked and asks_for_memory(message) and not tells_mood(message):
         asked = sentences
     return MessageParts(" ".join(asked), is_request=False, tells=len(asked) < len(sentences))
 
@@ -106,7 +100,7 @@ def _asks(sentence: str, *, alone: bool) -> bool:
     """
     if load_patterns("about").search(sentence) or asks_for_overview(sentence):
         return True
-    return asks_for_memory(sentence) or (alone and asks(sentence))
+    return not tells_mood(sentence) and (asks_for_memory(sentence) or (alone and asks(sentence)))
 
 
 def reply_from_memory(
@@ -121,13 +115,15 @@ def reply_from_memory(
     With `look_up`, what was said later about an answer is recalled, too: it may be over by now; and a
     question such as "and which day" is recalled together with `before`, the message before it.
     """
-    if load_patterns("greeting").search(message):
-        return say("here", message)
+    if reply := small_talk(message):
+        return reply
     parts = split_message(message)
     if parts.is_request:
         return say("needs_model", message)
-    replies = [acknowledge(message, told)] if parts.tells else []
     question = "" if parts.is_rhetorical else parts.question
+    if question and told:
+        told = replace(told, mentioned=())  # "what cant tess eat? im at the shops"
+    replies = [acknowledge(message, told)] if parts.tells else []
     if not parts.question and told and told.is_read and replies == [say("okay", message)]:
         question = message if _may_ask(message) else ""
     if question:
@@ -149,7 +145,7 @@ def needs_model(message: str, recollection: Recollection, *, after_model: bool =
 
     `after_model` says that a model answered the message before: "shorter, please" is for it, too.
     """
-    if load_patterns("greeting").search(message):
+    if small_talk(message):
         return False
     parts = split_message(message)
     question = "" if parts.is_rhetorical else parts.question
@@ -157,7 +153,11 @@ def needs_model(message: str, recollection: Recollection, *, after_model: bool =
         return parts.is_request or (after_model and count_words(message) <= MAX_FOLLOW_UP_WORDS)
     if load_patterns("about").search(question) or asks_for_overview(question):
         return False
-    if load_patterns("advice").search(question) or not asks_for_memory(question, tells_nothing=True):
+    if (
+        load_patterns("advice").search(question)
+        or _is_about_world(question)
+        or not asks_for_memory(question, threshold=THRESHOLD_IF_NOTHING_KEPT)
+    ):
         return True
     if load_patterns("personal").search(question) or _continues(question):
         return False
@@ -169,9 +169,9 @@ def needs_model(message: str, recollection: Recollection, *, after_model: bool =
 def _may_ask(message: str) -> bool:
     """Whether a message of which nothing was kept is a question; "sure" and "thx" ask nothing."""
     shortest = _MIN_QUESTION_CHARACTERS_ZH if has_han(message) else _MIN_QUESTION_WORDS
-    if find_commands(message) or count_words(message) < shortest:
+    if find_commands(message) or count_words(message) < shortest or tells_mood(message):
         return False
-    return asks_for_memory(message, tells_nothing=True) and bool(AnswerJudge(message).words)
+    return asks_for_memory(message, threshold=THRESHOLD_IF_NOTHING_KEPT) and bool(AnswerJudge(message).words)
 
 
 def _without_turn(look_up: LookUp, turn: int) -> LookUp:
@@ -209,12 +209,16 @@ def answer_question(
         chosen = [_newer_denial(chosen[0], later) or chosen[0]]
     nearest = _nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
-    if len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
-        nearest = [*nearest[:1], *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
+    if len(chosen) == 1 and not forbidding and _is_doubtful(question, chosen[0], recollection):
+        nearest = [*_newer_items(chosen[0].candidate, recollection), chosen[0].candidate]
+    elif len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
+        newer = _newer_items(chosen[0].candidate, recollection) or nearest[:1]
+        nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
+        nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
-    elif load_patterns("advice").search(question):
+    elif load_patterns("advice").search(question) or _is_about_world(question):
         return say("needs_model", question)
     elif not (is_personal or asks_for_memory(question)):  # "why is the sky blue": needs a word in common
         nearest = [item for item in nearest if judge.shares_word(item.text, required=True)]
@@ -223,8 +227,26 @@ def answer_question(
     known_names = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
     if known_names or is_personal:
         return say("not_told", question)
+    if judge.topic == "reason":  # "why is the sky blue"
+        return say("needs_model", question)
     separator = "" if detect_language(question) == "zh" else " "
     return separator.join((say("not_told", question), say("needs_model", question)))
+
+
+def _is_about_world(question: str) -> bool:
+    """Whether a question is plainly not about what was told: arithmetic, weather, general knowledge."""
+    return not load_patterns("personal").search(question) and bool(load_patterns("world").search(question))
+
+
+def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollection) -> bool:
+    """Whether reading the memories together with the question found no answer among them.
+
+    A memory in another language is read less well, and a triple was extracted by a rule that is certain.
+    """
+    confidence, thought = recollection.confidence, chosen.candidate.thought
+    if confidence is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
+        return False
+    return confidence < MIN_SURE_CONFIDENCE and (thought is None or thought.relation == SAID)
 
 
 def _may_be_outdated(
@@ -240,6 +262,30 @@ def _may_be_outdated(
     return judge.has_form(nearest[0].text) and judge.shares_word(nearest[0].text)
 
 
+def _surely_newer(recollection: Recollection, turn: int) -> list[Candidate]:
+    """The memory that most likely answers, by reading it, if it was told after a turn.
+
+    If that memory is outdated, it is the memory that replaced it.
+    """
+    odds = recollection.answers
+    told = [item for item in recollection if item.ref in odds and _is_told(item)]
+    best = max(told, key=lambda item: odds[item.ref], default=None)
+    if best is None or odds[best.ref] < MIN_SURE_ODDS:
+        return []
+    newest = next(iter(_newer_items(best, recollection)), best)
+    return [newest] if _last_turn(newest) > turn and _is_told(newest) else []
+
+
+def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]:
+    """The memory that may have replaced an item, if it was recalled, too."""
+    outdated = item.outdated
+    if outdated is None or outdated.certain:
+        return []
+    day = f"{outdated.until:%Y-%m-%d}"
+    said = ((item, _SAID_TEXT.fullmatch(item.text)) for item in recollection)
+    return [item for item, words in said if words is not None and words["day"] == day][:1]
+
+
 def _is_replaced(judge: AnswerJudge, sentence: ScoredSentence, nearest: Sequence[Candidate]) -> bool:
     """Whether the newest memory that was found is of the day since which a sentence is outdated."""
     outdated = sentence.candidate.outdated
@@ -249,74 +295,6 @@ def _is_replaced(judge: AnswerJudge, sentence: ScoredSentence, nearest: Sequence
     return said is not None and said["day"] == f"{outdated.until:%Y-%m-%d}"
 
 
-def acknowledge(message: str, told: ToldTurn | None) -> str:
-    """What was done or kept because of a message; a plain "Okay." if nothing was."""
-    if told is None:
-        return say("okay", message)
-    done = list(_command_replies(message, told.actions))
-    kept = [thought for thought in told.thoughts if thought.relation != INSTRUCTION]
-    corrected = {thought.id for action in told.actions for thought in action.after}
-    kept = [
-        thought
-        for thought in kept
-        if thought.id not in corrected and load_patterns("fillers").sub("", thought.sentence).strip(" .!。！")
-    ]
-    if kept:
-        done.append(say("noted", message, _list_understood(message, kept)))
-    return ("" if detect_language(message) == "zh" else " ").join(done) or say("okay", message)
-
-
-def _command_replies(message: str, actions: Sequence[Action]) -> Iterator[str]:
-    """What the commands of a message did."""
-    kinds = [command.kind for command in find_commands(message)]
-    forgot = any(action.action == "forget" for action in actions)
-    if "off_record" in kinds and forgot:
-        yield say("off_record", message)
-    elif "forget_last" in kinds or "forget_topic" in kinds:
-        yield say("forgotten" if forgot else "not_found", message)
-    for action in actions:
-        new = [thought for thought in action.after if thought.current]
-        if action.action == "forget" or not new:
-            continue
-        thought = new[-1]
-        if thought.relation == INSTRUCTION:
-            yield say("wish", message, _without_end(thought.sentence))
-        else:
-            yield say("corrected", message, _understood(message, thought.sentence))
-
-
-def _list_understood(message: str, thoughts: Sequence[Thought]) -> str:
-    """The sentences of thoughts, each once: one that says nothing beyond another one is left out."""
-    said = [thought.sentence for thought in thoughts if thought.relation == SAID]
-    thoughts = [
-        thought
-        for thought in thoughts
-        if thought.relation == SAID or not any(thought.object in sentence for sentence in said)
-    ]
-    terms = [frozenset(extract_terms(thought.sentence)) - _USER_TERMS for thought in thoughts]
-    chosen = [
-        thought
-        for number, thought in enumerate(thoughts)
-        if not any(
-            terms[number] < other or (terms[number] == other and position < number)
-            for position, other in enumerate(terms)
-            if position != number
-        )
-    ]
-    sentences = [_understood(message, thought.sentence) for thought in chosen[:MAX_ACKNOWLEDGED]]
-    head, *rest = sentences
-    return ("" if detect_language(message) == "zh" else " ").join((head, *map(_capitalise, rest)))
-
-
-def _understood(message: str, sentence: str) -> str:
-    """A sentence of the user as said back to them, with a full stop."""
-    words = _own_words(sentence)
-    rewritten = to_second_person(words)
-    if rewritten is None:
-        return f"“{_without_end(words)}”" + ("。" if detect_language(message) == "zh" else ".")
-    return _without_end(rewritten) + ("。" if detect_language(rewritten) == "zh" else ".")
-
-
 def _cite(question: str, sentence: ScoredSentence) -> str:
     """A sentence as said to the user, with its reference.
 
@@ -324,19 +302,19 @@ def _cite(question: str, sentence: ScoredSentence) -> str:
     """
     ref, chinese = sentence.candidate.ref, detect_language(question) == "zh"
     if translated := _translate(question, sentence):
-        return f"{_capitalise(_understood(question, translated))} [{ref}]"
+        return f"{capitalise(understood(question, translated))} [{ref}]"
     words = _dated_words(sentence)
     rewritten = to_second_person(words)
     if rewritten is None or chinese != has_han(rewritten):
-        return f"{say('told', question, _without_end(words))}{'。' if chinese else '.'} [{ref}]"
-    return f"{_capitalise(_understood(question, words))} [{ref}]"
+        return f"{say('told', question, without_end(words))}{'。' if chinese else '.'} [{ref}]"
+    return f"{capitalise(understood(question, words))} [{ref}]"
 
 
 def _dated_words(sentence: ScoredSentence) -> str:
     """The user's words, not too long, with the dates that relative times mean."""
     if whole := _whole_denial(sentence):
-        return _own_words(whole)
-    words = _own_words(sentence.text)
+        return own_words(whole)
+    words = own_words(sentence.text)
     words = shorten(words, lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or words
     turn = sentence.candidate.turn
     return words if turn is None else add_dates(words, turn.at)  # thoughts have their dates already
@@ -376,12 +354,6 @@ def _find_triple(sentence: ScoredSentence) -> Thought | None:
     if thought is None or thought.relation == SAID or not get_relation(thought.relation).is_known:
         return None
     return thought
-
-
-def _own_words(sentence: str) -> str:
-    """A sentence without the assistant's question that it answers, and without fillers."""
-    words = _PREFIXED_ANSWER.sub("", " ".join(sentence.split()))
-    return load_patterns("fillers").sub("", words).strip() or words
 
 
 def _own_statements(question: str, recollection: Recollection) -> Iterator[ScoredSentence]:
@@ -460,9 +432,7 @@ def _nearest(judge: AnswerJudge, recollection: Recollection) -> list[Candidate]:
         if item.outdated is None
         and item.score.total >= recollection.threshold
         and (item.score.total >= MIN_UNSHARED_SCORE or judge.shares_word(item.text))
-        and (item.thought is None or item.thought.relation != INSTRUCTION)
-        and not item.with_response
-        and not (item.turn and (_is_question(item.turn.query) or not item.turn.query.strip()))
+        and _is_told(item)
     ]
     if not relevant:
         return []
@@ -470,6 +440,14 @@ def _nearest(judge: AnswerJudge, recollection: Recollection) -> list[Candidate]:
     close = [item for item in relevant if item.score.total >= MIN_NEAREST_SHARE * best.score.total]
     newest = max(close, key=_last_turn)
     return [newest] if _last_turn(newest) == _last_turn(best) else [newest, best]
+
+
+def _is_told(item: Candidate) -> bool:
+    """Whether a memory is something that the user told: no wish, no question, no reply."""
+    if item.thought is not None:
+        return item.thought.relation != INSTRUCTION
+    asked = item.turn is not None and (_is_question(item.turn.query) or not item.turn.query.strip())
+    return not item.with_response and not asked
 
 
 def _last_turn(item: Candidate) -> int:
@@ -482,7 +460,7 @@ def _quote(item: Candidate) -> str:
     if said is None:
         return f"{item.text} [{item.ref}]"
     words = shorten(said["words"], lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or said["words"]
-    return f"“{_without_end(_own_words(words))}” ({said['day']}) [{item.ref}]"
+    return f"“{without_end(own_words(words))}” ({said['day']}) [{item.ref}]"
 
 
 def _find_forbidding(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
@@ -534,7 +512,7 @@ def _newer_denial(
         for other in statements
         if other.said_in > sentence.said_in
         and load_patterns("ends" if asked is None else "denies").search(other.text)
-        and (shared := (other.terms & sentence.terms) - _USER_TERMS)
+        and (shared := (other.terms & sentence.terms) - USER_TERMS)
         and (len(shared) >= _MIN_SHARED_TERMS or any(_is_rare(term, statements) for term in shared))
         and (
             asked is None
@@ -556,11 +534,3 @@ def _without_repetitions(sentences: Sequence[ScoredSentence]) -> list[ScoredSent
         if not any(sentence.turns & other.turns or sentence.terms <= other.terms for other in chosen):
             chosen.append(sentence)
     return chosen
-
-
-def _without_end(text: str) -> str:
-    return _TRAILING.sub("", text)
-
-
-def _capitalise(text: str) -> str:
-    return text if detect_language(text) == "zh" else text[:1].upper() + text[1:]

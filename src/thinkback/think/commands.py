@@ -1,8 +1,9 @@
 """Carries out commands to the memory as soon as a turn with one is stored, without a model.
 
     forget that                  hides the previous turn and takes back what was drawn from it
-    forget what I said about X   hides the turns about X and retires the thoughts about X; what a hidden turn
+    forget X                     hides the turns about X and retires the thoughts about X; what a hidden turn
                                  says besides is kept as thoughts
+    don't mention X again        the same; if X was never told, a standing wish
     off the record, ...          hides the turn itself
     I meant Lyon, not Paris      replaces the value of the thought just drawn, if there is exactly one
     always answer in German      keeps an instruction, which every context carries
@@ -25,12 +26,17 @@ from thinkback.errors import Conflict, ModelError, NotFound
 from thinkback.indexing import Indexer
 from thinkback.language.commands import (
     Command,
+    blank_requests,
     corrects,
     find_commands,
-    has_content,
+    has_most_characters,
     instruction_topic,
+    is_about_next,
+    is_about_previous,
     is_only_commands,
     is_safe_instruction,
+    loose_topic_pattern,
+    loose_topic_terms,
     topic_relation,
     topic_terms,
 )
@@ -39,6 +45,7 @@ from thinkback.language.safety.quarantine import find_secrets, redact
 from thinkback.language.sentences import split_sentences
 from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
+from thinkback.language.writing_systems import has_han
 from thinkback.protocols import Clock, Store
 from thinkback.think.forgetting import RemainderKeeper
 from thinkback.types import (
@@ -138,7 +145,8 @@ class CommandRunner:
 
     def _run_command(self, space: str, turn: Turn, command: Command) -> Action | None:
         if command.kind == "forget_topic":
-            return self._forget_topic(space, turn, command)
+            action = self._forget_topic(space, turn, command)
+            return self._instruct(space, turn, command) if action is None and command.or_wish else action
         if command.kind == "correct":
             return self._correct(space, turn, command)
         if command.kind == "instruct":
@@ -149,9 +157,9 @@ class CommandRunner:
         """Hide the turn that "forget that" or "off the record" means."""
         if command.kind == "off_record":
             hidden = [turn.id]
-            means_previous = is_only_commands(turn.query) and "off the record" not in command.text.lower()
+            means_previous = is_only_commands(turn.query) and not is_about_next(command)
         else:
-            means_previous = not has_content(turn.query[: command.start])
+            means_previous = is_about_previous(command, turn.query)
             hidden = [turn.id] if not means_previous or is_only_commands(turn.query) else []
         previous = self._previous_turns(space, turn)[-1:] if means_previous else []
         hidden += [other.id for other in previous]
@@ -161,28 +169,42 @@ class CommandRunner:
         return self._forget(space, turn, reason, turns=hidden)
 
     def _forget_topic(self, space: str, turn: Turn, command: Command) -> Action | None:
-        """Hide the turns and retire the thoughts that have all words of the topic."""
+        """Hide the turns and retire the thoughts that have all words of the topic.
+
+        If there are none, those that the topic names less exactly.
+        """
         topic = _Topic(command.topic)
-        if not topic.is_known:
+        thoughts, told = self._find_topic(space, turn, topic)
+        if not (thoughts or told):
+            topic = _Topic(command.topic, loosely=True)
+            thoughts, told = self._find_topic(space, turn, topic)
+        turns = [other.id for other in told]
+        if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
             return None
+        if not is_only_commands(turn.query) and topic.is_of_text(blank_requests(turn.query)):
+            told.append(turn)  # the message tells more about it
+        for other in told:
+            # Whatever fails here, the request itself is carried out.
+            with _log_failure(f"keeping what {other.ref} says besides the topic of {turn.ref}"):
+                self._remainder.keep(
+                    space, other, lambda text: topic.is_of_text(text) or is_only_commands(text), thoughts
+                )
+        refs = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
+        reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {refs}"
+        if is_only_commands(turn.query) or turn in told:
+            turns.append(turn.id)
+        return self._forget(space, turn, reason, turns=turns, thoughts=thoughts, keep_thoughts=True)
+
+    def _find_topic(self, space: str, turn: Turn, topic: _Topic) -> tuple[list[int], list[Turn]]:
+        """The thoughts about a topic, and the turns before this one."""
+        if not topic.is_known:
+            return [], []
         thoughts = [
             thought.id
             for thought in self._store.thoughts(space)
             if thought.last_turn != turn.id and topic.is_of_thought(thought)
         ]
-        told = [other for other in self._turns_before(space, turn) if topic.is_of_turn(other)]
-        turns = [other.id for other in told]
-        if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
-            return None
-        for other in told:
-            # Whatever fails here, the request itself is carried out.
-            with _log_failure(f"keeping what {other.ref} says besides the topic of {turn.ref}"):
-                self._remainder.keep(space, other, topic.is_of_text, thoughts)
-        refs = _list_refs("thought", thoughts) if thoughts else _list_refs("turn", turns)
-        reason = f"{turn.ref} asks to forget {redact(command.topic)!r}: {refs}"
-        if is_only_commands(turn.query):
-            turns.append(turn.id)
-        return self._forget(space, turn, reason, turns=turns, thoughts=thoughts, keep_thoughts=True)
+        return thoughts, [other for other in self._turns_before(space, turn) if topic.is_of_turn(other)]
 
     def _forget(
         self,
@@ -357,20 +379,25 @@ def thought_terms(thought: Thought) -> set[str]:
 
 
 class _Topic:
-    """What to forget: by its words, or by the attribute or person that they name."""
+    """What to forget: by its words, or by the attribute or person that they name.
 
-    def __init__(self, topic: str) -> None:
-        self._words = topic_terms(topic)
-        self._relation = topic_relation(topic)
+    `loosely`, by fewer words ("cousin Otto" by "Otto") or with particles between Chinese characters.
+    """
+
+    def __init__(self, topic: str, *, loosely: bool = False) -> None:
+        self._words = loose_topic_terms(topic) if loosely else topic_terms(topic)
+        self._relation = None if loosely else topic_relation(topic)
+        self._pattern = loose_topic_pattern(topic) if loosely else None
+        self._loose_topic = topic if loosely and has_han(topic) else ""
 
     @property
     def is_known(self) -> bool:
         """Whether it says what to forget at all."""
-        return bool(self._words) or self._relation is not None
+        return bool(self._words) or self._relation is not None or bool(self._loose_topic)
 
     def is_of_thought(self, thought: Thought) -> bool:
         terms = thought_terms(thought)
-        if self._has_words(terms):
+        if self._has_words(terms) or self._is_in(thought.sentence):
             return True
         relation = self._relation
         if relation is None or normalise_name(thought.subject) != USER:
@@ -385,7 +412,14 @@ class _Topic:
     def is_of_text(self, text: str) -> bool:
         """Whether words of the user are about it."""
         terms = set(extract_terms(text))
-        return self._has_words(terms) or self._is_stated(text, terms)
+        return self._has_words(terms) or self._is_in(text) or self._is_stated(text, terms)
+
+    def _is_in(self, text: str) -> bool:
+        if self._pattern is not None and self._pattern.search(text) is not None:
+            return True
+        if not self._loose_topic:
+            return False
+        return any(has_most_characters(self._loose_topic, each.text) for each in split_sentences(text))
 
     def _has_words(self, terms: set[str]) -> bool:
         return bool(self._words) and self._words <= terms

@@ -30,6 +30,7 @@ READER_VERSION = 2
 MAX_TURNS = 16
 MAX_ANSWER_WORDS = 8
 MAX_ANSWER_CHARS_ZH = 14
+MIN_LIKELY_PROBABILITY = 0.15  # of a sentence that is said back to the user although it is not kept
 
 
 _EXAMPLE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -108,6 +109,15 @@ class ExtractiveReader:
             kind=scored.kind,
         )
         return ProposedChange(action="add", turn=turn.id, quote=words, fact=fact)
+
+
+def find_likely_facts(message: str, at: datetime) -> list[str]:
+    """The sentences that may state a fact, with dates; `ExtractiveReader` keeps only the sure ones."""
+    return [
+        compose_sentence(scored.piece, at)
+        for scored in SentenceModel.shipped().score(split_pieces(message))
+        if scored.probability >= MIN_LIKELY_PROBABILITY and len(scored.piece.text) <= MAX_PIECE_CHARS
+    ]
 
 
 def compose_sentence(piece: Piece, at: datetime) -> str:

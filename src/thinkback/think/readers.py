@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
+from thinkback.language.commands import blank_requests
 from thinkback.protocols import LLM, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
@@ -23,7 +25,8 @@ MIN_COVERED_SHARE = 0.6
 class WithoutModelReader:
     """Certain triples by rules, and the other sentences that carry facts, kept as said.
 
-    With `keep_all`, all other statements are kept as said.
+    Requests to forget are left out: they are no facts. With `keep_all`, all other statements are kept as
+    said.
     """
 
     needs_related = False
@@ -46,6 +49,9 @@ class WithoutModelReader:
 
     def read(self, request: ReadRequest) -> list[ProposedChange]:
         """Propose the triples first (they may refer to each other by position), then the sentences."""
+        request = replace(
+            request, turns=tuple(replace(turn, query=blank_requests(turn.query)) for turn in request.turns)
+        )
         triples = self._rules.read(request)
         turns = {turn.id: turn for turn in request.turns}
         quoted: dict[int, set[int]] = {}  # turn -> positions of the characters that triples quote

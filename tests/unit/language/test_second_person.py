@@ -21,6 +21,10 @@ from thinkback.language.second_person import to_second_person
         ("The user studies law and the user is tired.", "you study law and you are tired."),
         ("我女朋友叫小雨", "你女朋友叫小雨"),
         ("用户对海鲜过敏。", "你对海鲜过敏。"),
+        ("my tutor is dr Song，人很好", "your tutor is dr Song，人很好"),
+        ("我和my roommate一起做饭", "你和your roommate一起做饭"),
+        ("am allergic to latex", "you are allergic to latex"),
+        ("my aunt lives in the US", "your aunt lives in the US"),
     ],
 )
 def test_first_person_becomes_second(said: str, back: str) -> None:

@@ -13,6 +13,7 @@ from thinkback.language.sentences import (
     ELLIPSIS,
     count_words,
     is_question,
+    is_without_subject,
     shorten,
     split_chunks,
     split_sentences,
@@ -134,3 +135,23 @@ def test_split_chunks_keeps_all_words_and_spans(text: str, most: int) -> None:
     assert "".join("".join(chunk.text for chunk in chunks).split()) == "".join(text.split())
     assert all(text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
     assert all(one.end <= other.start for one, other in pairwise(chunks))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("did the coast path on saturday, 19 km!", True),
+        ("did our taxes", True),
+        ("was at the optician this morning", True),
+        ("lent my drill to Piet", False),  # a verb that the list does not have: other tests decide
+        ("handed in the keys of the old flat", True),
+        ("did the electrician come on saturday", False),
+        ("was the optician nice", False),
+        ("bought my ticket when", False),
+        ("moved to the new office yet?", False),
+    ],
+)
+def test_statements_may_leave_out_the_subject(text: str, expected: bool) -> None:
+    assert is_without_subject(text) is expected
+    if expected:
+        assert not is_question(text)

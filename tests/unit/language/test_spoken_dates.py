@@ -50,6 +50,13 @@ WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
         ("六月去了音乐会", "六月 (2024-06)去了音乐会"),
         ("昨天拆了石膏", "昨天 (2025-03-11)拆了石膏"),
         ("下个月要去体检", "下个月 (2025-04)要去体检"),
+        # what is bought or booked lies ahead
+        ("got seats, tickets for 9 december", "got seats, tickets for 9 december (2025-12-09)"),
+        ("reserved two rooms for 4 january", "reserved two rooms for 4 january (2026-01-04)"),
+        ("船票买了1月6号的", "船票买了1月6号 (2026-01-06)的"),
+        ("约了张大夫1月9号", "约了张大夫1月9号 (2026-01-09)"),
+        ("挂了12月8号的号", "挂了12月8号 (2025-12-08)的号"),
+        ("我12月8号买了票", "我12月8号 (2024-12-08)买了票"),
     ],
 )
 def test_certain_times_are_dated(said: str, dated: str) -> None:

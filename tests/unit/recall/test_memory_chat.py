@@ -7,12 +7,11 @@ from datetime import timedelta
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
+from thinkback.embedders.cross_encoder import find_cross_encoder
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_words, say
-from thinkback.recall.memory_chat import reply_from_memory
-from thinkback.types import Recollection
 
 NOT_TOLD = ("You have not told me that.", "你还没告诉过我。")
 UNSURE = ("I find no clear answer.", "没有找到确切的答案。")
@@ -126,40 +125,14 @@ def test_a_triple_is_stated_in_the_language_of_the_question(memory: Memory) -> N
     assert memory.chat("what is my dog called?").text == "You have a dog named 豆豆. [thought:1]"
 
 
-def test_a_statement_is_acknowledged_with_what_was_kept(memory: Memory) -> None:
-    answer = memory.chat("My sister Anna moved to Turku in May 2023.")
-    assert answer.text.startswith("Noted: your sister Anna moved to Turku in May")
-    assert memory.stats().pending == 0
-    assert [turn.id for turn in memory.turns()] == [answer.turn.id]  # stored once
-    assert memory.chat("我对花生过敏。").text == "记下了：你对花生过敏。"
-
-
-@pytest.mark.parametrize(("message", "reply"), [("haha ok thanks", "Okay."), ("嗯嗯好的", "好的。")])
-def test_nothing_is_claimed_if_nothing_was_kept(memory: Memory, message: str, reply: str) -> None:
-    assert memory.chat(message).text == reply
-    assert not memory.thoughts()
-
-
-def test_commands_say_what_was_done(memory: Memory) -> None:
-    memory.chat("My favourite colour is green.")
-    assert memory.chat("forget my favourite colour").text == say("forgotten", "x")
-    assert memory.chat("what is my favourite colour?").text in NOT_TOLD
-    assert memory.chat("forget what I said about Zanzibar").text == say("not_found", "x")
-    assert memory.chat("off the record, I hate my job").text == say("off_record", "x")
-    assert (
-        memory.chat("Always answer in German.").text == "Noted as a standing wish: “Always answer in German”."
-    )
-    assert memory.chat("以后都用中文回答我").text.startswith("记为长期要求：")
-
-
 @pytest.mark.parametrize(
     ("message", "reply"),
     [
         ("write me a poem", "For that I need a larger language model."),
-        ("What is the capital of Mongolia?", "You have not told me that. For that I need"),
+        ("What is the capital of Mongolia?", "For that I need"),
         ("do you think that is wise?", "For that I need"),
         ("帮我写一首诗", "这个需要更大的语言模型"),
-        ("为什么天是蓝的", "你还没告诉过我。这个需要"),
+        ("为什么天是蓝的", "这个需要"),
         ("how are you", "I am here."),
         ("在吗", "我在。"),
     ],
@@ -168,14 +141,6 @@ def test_other_messages_name_the_command_for_a_model(memory: Memory, message: st
     text = memory.chat(message).text
     assert text.startswith(reply)
     assert ("thinkback pull qwen-coder-1.5b" in text) == ("here" not in text and "我在" not in text)
-
-
-def test_a_backlog_does_not_delay_the_answer(open_memory: OpenMemory) -> None:
-    memory = open_memory()
-    for number in range(12):
-        memory.remember(f"I saw film number {number}.")
-    assert memory.chat("I live in Lyon.").text == "Okay."
-    assert memory.stats().pending == 13
 
 
 @pytest.mark.parametrize(
@@ -202,7 +167,7 @@ def test_a_misspelt_word_is_found() -> None:
 def test_every_topic_has_its_patterns_and_every_sentence_both_languages() -> None:
     assert all(set(record) == {"asks", "states"} for record in load_words("topics").values())
     for name in ("not_told", "noted", "okay", "here", "told", "forgotten", "not_found", "off_record",
-                 "corrected", "wish", "needs_model"):  # fmt: skip
+                 "hello", "welcome", "identity", "corrected", "wish", "needs_model"):  # fmt: skip
         assert say(name, "hello", "x") != say(name, "你好", "x")
 
 
@@ -286,12 +251,6 @@ def test_a_follow_up_is_for_the_model_that_answered(open_memory: OpenMemory) -> 
     assert memory.chat("how tall is the eiffel tower in feet?", session="now").text == "1,083 ft."
 
 
-def test_a_rhetorical_question_beside_a_statement_gets_no_answer(memory: Memory) -> None:
-    text = memory.chat("My blood pressure is 158 again. What can you do").text
-    assert "158" in text
-    assert "larger language model" not in text
-
-
 def test_a_price_is_more_than_a_digit_in_a_name(memory: Memory) -> None:
     memory.chat("Ethan helped me pick a used Mazda 2, a white one")
     text = memory.chat("how much did the Mazda cost?").text
@@ -313,7 +272,8 @@ def test_a_pronoun_means_who_was_named_just_before(memory: Memory, clock: FakeCl
     clock.advance(60)
     memory.chat("she works as a pharmacist")
     assert "pharmacist" in memory.chat("what does milena do?").text
-    assert memory.chat("what does my uncle do?").text in NOT_TOLD
+    uncle = memory.chat("what does my uncle do?").text
+    assert uncle in NOT_TOLD or uncle.startswith(UNSURE)
 
 
 def test_a_triple_is_answered_in_the_language_of_the_question(memory: Memory) -> None:
@@ -333,42 +293,10 @@ def test_a_name_beside_somebody_else_is_not_theirs(memory: Memory) -> None:
     assert "Olga" in memory.chat("what's my neighbour's name?").text
 
 
-def test_a_statement_that_is_not_thought_about_is_no_question() -> None:
-    recollection = Recollection(query="", items=())
-    assert reply_from_memory("I finally know how to bake rye bread.", recollection) == "Okay."
-    assert reply_from_memory("forget what I said about Anna", recollection) != say("not_told", "Anna")
-
-
 def test_the_assistants_words_are_not_the_nearest(memory: Memory) -> None:
     memory.remember("I need a quiet holiday by the sea.", "You could book the Seaview in Whitby.")
     memory.remember("", "The Whitby guesthouse has eleven rooms.")
     assert "assistant" not in memory.chat("which guesthouse in whitby did you say?").text
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "ok",
-        "sure",
-        "no",
-        "k",
-        "yep",
-        "nah",
-        "bye",
-        "thx",
-        "right",
-        "cool",
-        "hm",
-        "lol",
-        "嗯",
-        "好的",
-        "行",
-        "收到",
-    ],
-)
-def test_short_replies_are_not_answered_as_questions(memory: Memory, message: str) -> None:
-    memory.chat("My sister Anna lives in Turku.")
-    assert memory.chat(message).text == say("okay", message)
 
 
 def test_a_question_is_not_answered_with_itself(memory: Memory, clock: FakeClock) -> None:
@@ -393,3 +321,48 @@ def test_a_newer_memory_that_may_change_the_answer_is_quoted_first(memory: Memor
     text = memory.chat("how much does the cleaner charge an hour?").text
     assert "17" in text
     assert text.find("17") < text.find("15") or "15" not in text
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (
+            "the plasterer marek says the permit isnt there yet, start moves to the 23rd",
+            "mareks phone number",
+        ),
+        ("水管工老葛说下周三来修厨房", "老葛的电话多少"),
+    ],
+)
+def test_what_reads_like_no_answer_is_not_given_as_one(memory: Memory, told: str, asked: str) -> None:
+    memory.chat(told)
+    memory.chat("by the way i had soup today")
+    reply = memory.chat(asked).text
+    assert reply in NOT_TOLD or reply.startswith(UNSURE)
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "now"),
+    [
+        (
+            "we're off to Skye in june",
+            "scrap skye, we're doing the Orkneys instead",
+            "where are we going in june",
+            "Orkneys",
+        ),
+        (
+            "i do nights at the glass factory",
+            "so i quit. starting at the town library on monday",
+            "where do i work",
+            "library",
+        ),
+    ],
+)
+def test_a_change_in_passing_is_answered_with_what_holds_now(
+    memory: Memory, clock: FakeClock, first: str, then: str, asked: str, now: str
+) -> None:
+    memory.chat(first)
+    clock.advance(86_400)
+    memory.chat(then)
+    assert now in memory.chat(asked).text

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -159,18 +160,32 @@ class RememberStep:
         self._telemetry = telemetry
 
     async def run(
-        self, exchange: Exchange, found: RecalledMemories, answer: AnswerText, *, by_memory: bool = False
+        self,
+        exchange: Exchange,
+        found: RecalledMemories,
+        answer: AnswerText,
+        *,
+        by_memory: bool = False,
+        turn_key: str | None = None,
+        stored: str = "",
     ) -> RememberResult:
-        """Store the turn. Never raises: the answer ends as it should, whatever happens to its turn."""
+        """Store the turn. Never raises: the answer ends as it should, whatever happens to its turn.
+
+        `turn_key` is the key with which the upstream may have stored the turn, `stored` the ref if it has.
+        """
         if answer.outcome not in ("answered", "tools"):
             self._telemetry.count("thinkback_upstream_errors_total", reason=answer.outcome)
             _log.warning("answer %s", answer.outcome)
         if not exchange.may_remember:
             return RememberResult()
+        if stored:
+            return RememberResult("question", stored)
         if answer.outcome == "tools" and not exchange.query.forced_tool:
             return RememberResult("later")
         query, response, key = exchange.query.text, answer.text.strip() and answer.text, exchange.key
-        if by_memory:
+        if turn_key is not None:
+            response, key = "", turn_key
+        elif by_memory:
             response = ""
         elif answer.outcome == "cut":
             key = exchange.truncated_key(answer.text)
@@ -231,6 +246,8 @@ class ChatHandler:
         self._exchange = exchange
         self._found = RecalledMemories()
         self._by_memory = False
+        self._turn_key: str | None = None
+        self._stored = ""
         self._relay: Relay | None = None
         self._remembered = False
 
@@ -262,7 +279,7 @@ class ChatHandler:
             response.headers.update(await self._remember(UNREACHED_ANSWER))
             await response(scope, receive, send)
             return
-        self._by_memory = answer.by_memory
+        self._by_memory, self._stored = answer.by_memory, answer.stored
         self._relay = Relay(answer, send, self._response_headers({}), self._remember)
         await self._relay.run()
 
@@ -276,6 +293,7 @@ class ChatHandler:
             memory=exchange.memory if exchange.may_recall else None,
             text=exchange.query.text,
             recollection=found.recollection,
+            turn=self._turn_for_upstream(),
         )
         started = time.perf_counter()
         try:
@@ -283,12 +301,33 @@ class ChatHandler:
         finally:
             self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="upstream")
 
+    def _turn_for_upstream(self) -> ChatTurn | None:
+        """The turn for an upstream that stores it. Its key makes sure that it is stored only once."""
+        exchange = self._exchange
+        if not self._upstream.stores_turns or not exchange.may_remember:
+            return None
+        self._turn_key = exchange.key or f"chat-{uuid.uuid4().hex}"
+        return ChatTurn(
+            query=exchange.query.text,
+            response="",
+            session=exchange.session,
+            key=self._turn_key,
+            api_key=exchange.api_key,
+        )
+
     async def _remember(self, answer: AnswerText) -> dict[str, str]:
         """Remember the turn, once; returns the response headers that report it."""
         if self._remembered:
             return {}
         self._remembered = True
-        result = await self._remember_step.run(self._exchange, self._found, answer, by_memory=self._by_memory)
+        result = await self._remember_step.run(
+            self._exchange,
+            self._found,
+            answer,
+            by_memory=self._by_memory,
+            turn_key=self._turn_key,
+            stored=self._stored,
+        )
         outcome = "" if answer.outcome == "answered" else f"; answer={answer.outcome}"
         kept = f"; kept={result.status}" if result.status else ""
         headers = self._response_headers({"X-Thinkback-Memory": f"{self._memory_status()}{kept}{outcome}"})

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import logging
 import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thinkback.errors import InvalidInput, ModelRefused
+from thinkback.errors import InvalidInput, ModelRefused, ThinkbackError
 from thinkback.llms.local import LocalLLM
 from thinkback.protocols import Embedder
 from thinkback.recall.memory_chat import reply_from_memory
 from thinkback.server.errors import RequestRefused
+from thinkback.server.proxy.recall_client import MAX_QUERY_CHARS, KeyRevoked, answer_from_memory
 from thinkback.server.proxy.upstreams import (
     RawHeaders,
     UpstreamBroken,
@@ -38,6 +41,8 @@ STREAM_HEADERS: RawHeaders = [
     (b"cache-control", b"no-cache"),
 ]
 MAX_EMBEDDING_INPUTS = 2048
+
+_log = logging.getLogger("thinkback.server.proxy")
 
 
 def completion_object(text: str, model: str, *, text_completion: bool) -> dict[str, Any]:
@@ -103,14 +108,12 @@ def parse_request(body: bytes) -> dict[str, Any]:
     return request
 
 
-def json_response(
-    value: Mapping[str, Any], status: int = 200, *, by_memory: bool = False
-) -> UpstreamResponse:
+def json_response(value: Mapping[str, Any], status: int = 200) -> UpstreamResponse:
     """A complete JSON response."""
     raw = json.dumps(value, ensure_ascii=False).encode(errors="replace")
     length = str(len(raw)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", length)]
-    return UpstreamResponse(status, headers, _single_chunk(raw), by_memory)
+    return UpstreamResponse(status, headers, _single_chunk(raw))
 
 
 def encode_event(value: Mapping[str, Any]) -> bytes:
@@ -136,6 +139,8 @@ def _choice(content: Mapping[str, Any], finish_reason: str | None) -> dict[str, 
 
 class InProcessUpstream(ABC):
     """Base class: lists its one model, and embeds with the memory's embedder."""
+
+    stores_turns = False
 
     def __init__(self, name: str, pool: ThreadPool, embedder: Embedder) -> None:
         self._name = name
@@ -173,7 +178,12 @@ MEMORY_MODEL_NAME = "thinkback"
 
 
 class MemoryOnlyUpstream(InProcessUpstream):
-    """Answers from memory without a model (see `recall.memory_chat`). Its answers are never remembered."""
+    """Answers from memory without a model, as `Memory.chat` does. Its answers are never remembered.
+
+    A chat that is remembered is stored before it is answered, so that the answer can say what was understood.
+    """
+
+    stores_turns = True
 
     def __init__(self, pool: ThreadPool, embedder: Embedder, recall_limit: int) -> None:
         super().__init__(MEMORY_MODEL_NAME, pool, embedder)
@@ -184,16 +194,28 @@ class MemoryOnlyUpstream(InProcessUpstream):
     ) -> UpstreamResponse:
         if not request.text.strip():
             raise RequestRefused(400, "the request has no text: send a user message or a prompt", "no_text")
-        text = await self._pool.run(lambda: reply_from_memory(request.text, self._recall(request)))
+        text, stored = await self._pool.run(lambda: self._reply(request))
         if not body.get("stream"):
-            return json_response(
-                completion_object(text, MEMORY_MODEL_NAME, text_completion=text_completion), by_memory=True
-            )
+            whole = completion_object(text, MEMORY_MODEL_NAME, text_completion=text_completion)
+            return replace(json_response(whole), by_memory=True, stored=stored)
         events = _encode_stream(stream_objects(text, MEMORY_MODEL_NAME, text_completion=text_completion))
-        return UpstreamResponse(200, STREAM_HEADERS, events, by_memory=True)
+        return UpstreamResponse(200, STREAM_HEADERS, events, by_memory=True, stored=stored)
 
     async def close(self) -> None:
         """Nothing to close."""
+
+    def _reply(self, request: UpstreamRequest) -> tuple[str, str]:
+        """The reply, and the ref of the turn if it was stored."""
+        memory, turn = request.memory, request.turn
+        if memory is not None and turn is not None and len(turn.query) <= MAX_QUERY_CHARS:
+            try:
+                answer = answer_from_memory(memory, turn, self._recall_limit)
+            except (ThinkbackError, KeyRevoked) as error:  # the proxy tries to store the turn, and reports it
+                _log.warning("a turn could not be stored before its answer: %s", type(error).__name__)
+            else:
+                return answer.text, str(answer.turn.ref)
+        look_up = None if memory is None else memory.recall
+        return reply_from_memory(request.text, self._recall(request), look_up=look_up), ""
 
     def _recall(self, request: UpstreamRequest) -> Recollection:
         """The recollection of the request, or a new recall (without a time limit) if it was skipped."""

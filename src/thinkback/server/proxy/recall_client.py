@@ -23,7 +23,7 @@ from thinkback.server.services import Options
 from thinkback.server.thread_pool import ThreadPool
 from thinkback.session.context import RecalledText, format_wishes, render_recalled
 from thinkback.times import utc_now
-from thinkback.types import Candidate, RecalledItem, Recollection, Turn
+from thinkback.types import Answer, Candidate, RecalledItem, Recollection, Turn
 
 _log = logging.getLogger("thinkback.server.proxy")
 
@@ -155,8 +155,7 @@ def remember_turn(memory: Memory, turn: ChatTurn) -> str:
     An answer can take minutes, so the API key is verified again: raises `KeyRevoked` if it is not active.
     """
     try:
-        if turn.api_key and not is_stored_key_active(turn.api_key, memory.store.key, utc_now()):
-            raise KeyRevoked
+        _require_active_key(memory, turn)
         stored = memory.remember(
             turn.query, turn.response, session=turn.session, key=turn.key, recalled=turn.used
         )
@@ -165,6 +164,23 @@ def remember_turn(memory: Memory, turn: ChatTurn) -> str:
             _log.error("a turn could not be stored: %s", type(error).__name__)
         raise
     return str(stored.ref)
+
+
+def answer_from_memory(memory: Memory, turn: ChatTurn, k: int) -> Answer:
+    """Answer a message without a model as `Memory.chat` does, which also stores the turn.
+
+    Raises `KeyRevoked` like `remember_turn`.
+    """
+    _require_active_key(memory, turn)
+    stream = memory.chat_stream(turn.query, session=turn.session, k=k, key=turn.key)
+    for _ in stream:
+        pass
+    return stream.answer
+
+
+def _require_active_key(memory: Memory, turn: ChatTurn) -> None:
+    if turn.api_key and not is_stored_key_active(turn.api_key, memory.store.key, utc_now()):
+        raise KeyRevoked
 
 
 def _render_block(recalled: Sequence[RecalledText]) -> str:

@@ -18,6 +18,7 @@ from yarl import URL
 from thinkback.errors import InvalidInput
 from thinkback.memory import Memory
 from thinkback.server.errors import RequestRefused
+from thinkback.server.proxy.recall_client import ChatTurn
 from thinkback.types import Recollection
 
 MAX_CONNECTIONS = 1024
@@ -38,7 +39,8 @@ class UpstreamBroken(Exception):
 class UpstreamRequest:
     """A request to the upstream. `path` is below `/v1`; the client has no influence on the host.
 
-    `text`, `memory` and `recollection` are for the upstream that answers from memory alone.
+    The fields after `body` are for the upstream that answers from memory alone. `turn` is what it may store;
+    None if the chat is not to be remembered.
     """
 
     method: str
@@ -48,23 +50,28 @@ class UpstreamRequest:
     memory: Memory | None = None
     text: str = ""
     recollection: Recollection | None = None
+    turn: ChatTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamResponse:
     """A response of the upstream. `chunks` raises `UpstreamBroken` if it is incomplete.
 
-    `by_memory`: the answer repeats memories, so it must not be remembered as new information.
+    `by_memory`: the answer repeats memories, so it must not be remembered as new information. `stored` is the
+    ref of the turn if the upstream has stored it.
     """
 
     status: int
     headers: RawHeaders
     chunks: AsyncGenerator[bytes, None]
     by_memory: bool = False
+    stored: str = ""
 
 
 class Upstream(Protocol):
-    """Answers the requests of the proxy."""
+    """Answers the requests of the proxy. `stores_turns`: it may store `UpstreamRequest.turn` itself."""
+
+    stores_turns: bool
 
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         """Return the response as soon as it starts; raises `ThinkbackError` if there is none.
@@ -88,6 +95,8 @@ def upstream_timeout(seconds: float) -> RequestRefused:
 
 class RemoteUpstream:
     """An OpenAI-compatible server at a fixed base URL."""
+
+    stores_turns = False
 
     def __init__(self, base_url: str, timeout_seconds: float) -> None:
         self._base = urlsplit(base_url)

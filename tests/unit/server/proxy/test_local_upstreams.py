@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,6 +76,90 @@ def test_memory_only_answers_are_not_remembered(proxy: RunningProxy, client: ope
     asked = proxy.memory.turns()[1:]
     assert [(turn.query, turn.response) for turn in asked] == [("Where did I move to?", "")] * 3
     assert all(turn.recalled[0].id == 1 for turn in asked)
+
+
+MESSAGES = (
+    "My sister Anna is moving to Turku in May.",
+    "I am allergic to peanuts. What am I allergic to?",
+    "where is anna moving to?",
+    "forget that I am allergic to peanuts",
+    "Am I allergic to anything?",
+    "always answer in German",
+    "我养了一只猫，名字叫小白。",
+    "write me a poem",
+    "thx",
+)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_memory_only_replies_as_the_terminal_does(tmp_path: Path, pool: ThreadPool, stream: bool) -> None:
+    with Memory.open(tmp_path / "terminal.db", embedder="hashing", background=False) as memory:
+        expected = [memory.chat(message, session="s").text for message in MESSAGES]
+        stored = [(turn.query, turn.response) for turn in memory.turns()]
+        thoughts = [thought.sentence for thought in memory.thoughts()]
+    assert expected[0].startswith("Noted: your sister Anna is moving")
+    assert "forgotten" in expected[3]
+    with (
+        run_proxy(tmp_path / "m.db", MemoryOnlyUpstream(pool, HashingEmbedder(), 5)) as proxy,
+        client_of(proxy) as client,
+    ):
+        for message, reply in zip(MESSAGES, expected, strict=True):
+            asked: Any = {
+                "model": "any",
+                "messages": [{"role": "user", "content": message}],
+                "extra_headers": {"X-Thinkback-Session": "s"},
+            }
+            if stream:
+                chunks = client.chat.completions.create(**asked, stream=True)
+                text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+            else:
+                raw = client.chat.completions.with_raw_response.create(**asked)
+                text = raw.parse().choices[0].message.content or ""
+                assert raw.headers["x-thinkback-turn"] == f"turn:{len(proxy.memory.turns(hidden=True))}"
+                assert raw.headers["x-thinkback-memory"].endswith("; kept=question")
+            assert text == reply
+        assert [(turn.query, turn.response) for turn in proxy.memory.turns()] == stored
+        assert [thought.sentence for thought in proxy.memory.thoughts()] == thoughts
+
+
+def test_memory_only_stores_a_retried_message_once(proxy: RunningProxy, client: openai.OpenAI) -> None:
+    asked: Any = {"model": "any", "extra_headers": {"Idempotency-Key": "one"}}
+    told: Any = [{"role": "user", "content": "My boat is called Elli."}]
+    replies = [client.chat.completions.create(**asked, messages=told) for _ in range(2)]
+    assert {reply.choices[0].message.content for reply in replies} == {"Noted: your boat is called Elli."}
+    assert len(proxy.memory.turns()) == 2
+    other: Any = [{"role": "user", "content": "My boat is called Otso."}]
+    raw = client.chat.completions.with_raw_response.create(**asked, messages=other)
+    assert "kept=earlier" in raw.headers["x-thinkback-memory"]
+    assert raw.parse().choices[0].message.content == "Okay."
+    assert len(proxy.memory.turns()) == 2
+
+
+def test_memory_only_stores_the_message_of_a_client_that_left_once(tmp_path: Path, pool: ThreadPool) -> None:
+    class Slow(MemoryOnlyUpstream):
+        async def answer(self, *args: Any, **kwargs: Any) -> Any:
+            await super().answer(*args, **kwargs)
+            answered.set()
+            await asyncio.sleep(60)
+
+    answered = threading.Event()
+    told: Any = [{"role": "user", "content": "My boat is called Elli."}]
+    with run_proxy(tmp_path / "m.db", Slow(pool, HashingEmbedder(), 5)) as proxy, client_of(proxy) as client:
+        with pytest.raises(openai.APITimeoutError):
+            client.with_options(timeout=2.0).chat.completions.create(model="any", messages=told)
+        assert answered.is_set()
+        time.sleep(0.5)  # the proxy notices that the client left, and remembers what it may have missed
+        assert [turn.query for turn in proxy.memory.turns()] == ["My boat is called Elli."]
+
+
+@pytest.mark.parametrize("mode", ["read", "write", "off"])
+def test_memory_only_stores_only_what_it_may(proxy: RunningProxy, client: openai.OpenAI, mode: str) -> None:
+    told: Any = [{"role": "user", "content": "My boat is called Elli."}]
+    answer = client.chat.completions.create(
+        model="any", messages=told, extra_headers={"X-Thinkback-Memory": mode}
+    )
+    assert answer.choices[0].message.content == "Okay."
+    assert len(proxy.memory.turns()) == (2 if mode == "write" else 1)
 
 
 def test_memory_only_waits_for_recall(tmp_path: Path, pool: ThreadPool) -> None:
