@@ -73,11 +73,11 @@ browser: $(STAMP) ## install what the tests of the web page need: Playwright, Ch
 
 setup: $(STAMP)  ## create .venv with every extra and the laboratory
 
-$(STAMP): pyproject.toml packages/thinkback-lab/pyproject.toml constraints.txt
+$(STAMP): pyproject.toml packages/thinkback-lab/pyproject.toml packages/thinkback-reranker/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "thinkback needs Python 3.11 or newer (set PYTHON=...)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' --editable packages/thinkback-lab
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' --editable packages/thinkback-lab --editable packages/thinkback-reranker
 	@touch $@
 
 lock: $(STAMP)   ## write constraints.txt from the versions installed in .venv
