@@ -38,12 +38,31 @@ SLOW = (
     "unit/server/processes/",
 )
 
+# Those of them that run the same code very often, or in other processes. Measuring their coverage would take
+# minutes and add little, so `make test-all` and CI run them without it.
+REPEATING = (
+    "acceptance/test_server_",
+    "acceptance/test_tui.py",
+    "contract/test_llms.py",
+    "contract/test_store_properties.py",
+    "faults/",
+    "lab/test_consult_",
+    "lab/test_determinism.py",
+    "lab/test_recorded_thinking.py",
+    "lab/test_scenarios_regression.py",
+    "unit/llms/test_local.py",
+    "unit/server/processes/",
+)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(root).as_posix().startswith(SLOW) or "linear" in item.name:
+        path = item.path.relative_to(root).as_posix()
+        if path.startswith(SLOW) or "linear" in item.name:
             item.add_marker(pytest.mark.slow)
+        if path.startswith(REPEATING) or "linear" in item.name:
+            item.add_marker(pytest.mark.repeating)
 
 
 @pytest.fixture(scope="session")
