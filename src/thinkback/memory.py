@@ -20,7 +20,6 @@ from weakref import WeakSet
 
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
-from thinkback.embedders.cross_encoder import get_cross_encoder, load_cross_encoder
 from thinkback.errors import InvalidInput, ModelError, StoreError, ThinkbackError
 from thinkback.indexing import Indexer, TextEncoder
 from thinkback.language.safety.quarantine import redact, redact_memory, withheld_reason
@@ -28,6 +27,7 @@ from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_changes import MemoryChanges
 from thinkback.memory_config import MemoryConfig, MemoryOptions
 from thinkback.memory_recall import MemoryRecall
+from thinkback.network.cross_encoder import get_cross_encoder, load_cross_encoder
 from thinkback.presets import CAREFUL, HYBRID, Preset, get_preset
 from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.recall.acknowledgements import ToldTurn, own_words

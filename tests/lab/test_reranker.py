@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from thinkback.embedders.cross_encoder import find_cross_encoder
+from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback_lab.cli import app
 from thinkback_lab.errors import LabError
 from thinkback_lab.training import reranker_base, reranker_data, reranker_export

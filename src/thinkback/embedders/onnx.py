@@ -9,7 +9,6 @@ available cores, which is about as fast as batches of equal length.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -21,6 +20,7 @@ from thinkback.embedders.hashing import normalise_rows
 from thinkback.errors import ModelUnavailable
 from thinkback.llms.catalogue import BGE_SMALL_ZH, find_embedder_folder
 from thinkback.llms.structured_output import to_valid_unicode
+from thinkback.network.runtime import available_cores, import_onnxruntime
 from thinkback.package_files import MINILM_TOKENIZER, find_package_file
 
 if TYPE_CHECKING:
@@ -102,19 +102,6 @@ class OnnxEmbedder:
             self._session = session
 
 
-def import_onnxruntime() -> Any:
-    """The module onnxruntime, with its telemetry off. Nothing else may import it.
-
-    Since version 1.29 it sends usage data to Microsoft and stores an id of the device. It reads the variable
-    when it is imported; the function keeps a process silent that had imported it before, and on Windows.
-    """
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    return onnxruntime
-
-
 def create_minilm() -> OnnxEmbedder:
     """all-MiniLM-L6-v2, int8: 384 dimensions, English."""
     return OnnxEmbedder(
@@ -145,10 +132,3 @@ def create_bge_small_zh() -> OnnxEmbedder:
         pooling="first",
         hint=f"Remove its folder in the models folder and run: thinkback pull {BGE_SMALL_ZH.name}",
     )
-
-
-def available_cores() -> int:
-    """The number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

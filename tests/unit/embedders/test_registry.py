@@ -19,6 +19,7 @@ from thinkback.embedders.static import WordLlamaEmbedder
 from thinkback.errors import InvalidInput, MissingExtra, ModelUnavailable
 from thinkback.llms.registry import create_llm
 from thinkback.llms.structured_output import to_valid_unicode
+from thinkback.network import runtime
 from thinkback.package_files import find_package_file
 
 
@@ -162,4 +163,4 @@ def test_available_cores_without_affinity(monkeypatch: pytest.MonkeyPatch) -> No
     import os
 
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert onnx.available_cores() == (os.cpu_count() or 1)
+    assert runtime.available_cores() == (os.cpu_count() or 1)

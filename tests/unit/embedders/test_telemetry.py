@@ -39,4 +39,4 @@ def test_only_one_function_imports_onnxruntime() -> None:
                     [node.module or ""] if isinstance(node, ast.ImportFrom) else [n.name for n in node.names]
                 )
                 importers += [path.name for module in modules if module.split(".")[0] == "onnxruntime"]
-    assert importers == ["onnx.py"]
+    assert importers == ["runtime.py"]

@@ -72,7 +72,7 @@ def train_reranker(
 
     Needs the extra `reranker` (torch, transformers, onnx), and a GPU for more than a trial. The folder
     receives reranker.onnx, tokenizer.json and the losses. thinkback loads only the file whose digest is
-    `MODEL_SHA256` in `embedders/cross_encoder.py`.
+    `MODEL_SHA256` in `network/cross_encoder.py`.
 
     \b
     Examples:
@@ -85,7 +85,7 @@ def train_reranker(
     """
     with options.exit_on_error():
         _require_extra()
-        from thinkback.embedders.cross_encoder import MODEL_FILE, TOKENIZER_FILE
+        from thinkback.network.cross_encoder import MODEL_FILE, TOKENIZER_FILE
         from thinkback_lab.training import reranker, reranker_base, reranker_data
         from thinkback_lab.training.reranker_export import export_reranker, read_weights
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thinkback.embedders.cross_encoder import get_cross_encoder
+from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback.presets import CAREFUL
 from thinkback_lab.datasets.memories import ToldMemory
 from thinkback_lab.errors import import_extra

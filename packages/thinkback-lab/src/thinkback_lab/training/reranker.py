@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thinkback.embedders.cross_encoder import (
+from thinkback.network.cross_encoder import (
     MAX_CHARS,
     MAX_MEMORY_TOKENS,
     MAX_NEWER_TOKENS,

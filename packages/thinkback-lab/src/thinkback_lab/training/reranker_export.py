@@ -1,8 +1,10 @@
 """Writes a trained reranker (`reranker.py`) as an ONNX file that onnxruntime runs on any processor.
 
-Inputs are the tokens of one pair of texts and the task; the output is one score for each task.
+Inputs are the tokens of one text or a pair, and the task. Outputs are one score for each task, and a vector
+of what the middle layers say.
 
     scores = W2 tanh(W1 mean(encoder(tokens)))
+    vector = mean(layer 4), mean(layer 8)
 
 Weights of the encoder are stored in eight bits, with one scale for each output; word vectors in four bits,
 with one scale for each 32 numbers. Activations are rounded to eight bits token by token: one scale for all
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     Arrays = Mapping[str, npt.NDArray[Any]]
 
 LAYERS, HEADS, WIDTH = 12, 12, 384
+VECTOR_LAYERS = (4, 8)  # of which `vector` is made
 MAX_POSITIONS = 256
 _OPSET, _IR_VERSION = 20, 9
 
@@ -82,9 +85,13 @@ class _Graph:
     def build(self) -> Any:
         helper, types = self._helper, self._types
         hidden = self._embed()
+        axis, middle = self._ints("first_axis", [0]), []
         for number in range(LAYERS):
             hidden = self._layer(hidden, f"layer.{number}.")
-        pooled = self._node("ReduceMean", hidden, self._ints("first_axis", [0]), keepdims=1)
+            if number + 1 in VECTOR_LAYERS:
+                middle.append(self._node("ReduceMean", hidden, axis, keepdims=0))
+        self._nodes.append(helper.make_node("Concat", middle, ["vector"], axis=0))
+        pooled = self._node("ReduceMean", hidden, axis, keepdims=1)
         dense = self._node("Tanh", self._affine(pooled, "dense"))
         scores = self._affine(dense, "scores")
         self._nodes.append(helper.make_node("Squeeze", [scores, "first_axis"], ["scores"]))
@@ -95,7 +102,10 @@ class _Graph:
                 helper.make_tensor_value_info("tokens", types.INT64, ["n"]),
                 helper.make_tensor_value_info("task", types.INT64, [1]),
             ],
-            [helper.make_tensor_value_info("scores", types.FLOAT, [2])],
+            [
+                helper.make_tensor_value_info("scores", types.FLOAT, [2]),
+                helper.make_tensor_value_info("vector", types.FLOAT, [WIDTH * len(VECTOR_LAYERS)]),
+            ],
             list(self._constants.values()),
         )
         opset = helper.make_opsetid("", _OPSET)

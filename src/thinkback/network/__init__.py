@@ -1,0 +1,1 @@
+"""The small network of the package `thinkback-reranker`, and how networks are run."""
