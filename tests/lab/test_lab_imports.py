@@ -38,8 +38,9 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.scan",
         "language.safety.windows",
     },
-    # single sentences of lives as training examples
-    "training/question_classifier.py": {"language.sentences"},
+    # single sentences of lives as training examples, and the vectors of the network
+    "training/question_classifier.py": {"language.sentences", "network.cross_encoder"},
+    "commands/train.py": {"network.cross_encoder"},
     # the candidates and features of the scores of values
     "training/access_values.py": {
         "language.safety.access_values",
@@ -48,9 +49,9 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.secret_detection",
     },
     # the cross-encoder: its limits and files, its scores, and the threshold of its preset
-    "commands/reranker.py": {"embedders.cross_encoder"},
-    "evaluations/reranker.py": {"presets", "embedders.cross_encoder"},
-    "training/reranker.py": {"embedders.cross_encoder"},
+    "commands/reranker.py": {"network.cross_encoder"},
+    "evaluations/reranker.py": {"presets", "network.cross_encoder"},
+    "training/reranker.py": {"network.cross_encoder"},
     # the thoughts that a recalled item states
     "systems/thinkback.py": {"types"},
     # the patterns that the trained detector stands beside

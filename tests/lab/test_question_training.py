@@ -50,7 +50,8 @@ def test_a_tiny_model_learns_and_has_the_same_bytes_twice(tmp_path: Path) -> Non
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
     assert made[0].read_bytes() == made[1].read_bytes()
-    assert json.loads(done.output)["thresholds"]["0.5"] == {"found": 1.0, "false": 0.0}
+    figures = json.loads(done.output)
+    assert figures["thresholds"]["0.5"] == figures["with_network"]["0.5"] == {"found": 1.0, "false": 0.0}
     model = QuestionModel.load(made[0])
     assert model.probability("the umbrella again") > 0.5 > model.probability("the umbrella is sorted now")
 

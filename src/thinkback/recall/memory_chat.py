@@ -39,7 +39,12 @@ from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.overview import asks_for_overview
-from thinkback.recall.question_classifier import THRESHOLD_IF_NOTHING_KEPT, asks_for_memory, mark_question
+from thinkback.recall.question_classifier import (
+    THRESHOLD_IF_NOTHING_KEPT,
+    THRESHOLD_IF_STORED,
+    asks_for_memory,
+    mark_question,
+)
 from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
@@ -49,7 +54,7 @@ MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model befo
 MAX_CONTINUING_WORDS = 2  # of such a question
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_SURE_ODDS = 1.5  # log odds from which a newer memory that was read is quoted alone
-MIN_SURE_CONFIDENCE = 0.1  # below it a sentence that seems to answer is quoted as the nearest only
+MIN_SURE_CONFIDENCE = 0.3  # below it a sentence that seems to answer is quoted as the nearest only
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
@@ -120,6 +125,8 @@ def reply_from_memory(
     parts = split_message(message)
     if parts.is_request:
         return say("needs_model", message)
+    if told and not asks(message) and any(each.relation != SAID for each in told.thoughts):
+        parts = MessageParts("", is_request=False, tells=True)  # a fact was found in it
     question = "" if parts.is_rhetorical else parts.question
     if question and told:
         told = replace(told, mentioned=())  # "what cant tess eat? im at the shops"
@@ -367,7 +374,8 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
 
 
 def _is_question(text: str) -> bool:
-    return asks(text) or asks_for_memory(text)
+    """Whether a stored message is surely a question, so that it answers nothing."""
+    return asks(text) or asks_for_memory(text, threshold=THRESHOLD_IF_STORED)
 
 
 def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:

@@ -1,9 +1,11 @@
 """Does a message ask for something that was told before, as people type: "rent?", "mri what day", 到底去没去?
 
-    P(question | message) = sigmoid(w x + u d)
+    P(question | message) = sigmoid(w x + u d)              without the package thinkback-reranker
+    P(question | message) = sigmoid(a (w x + u d) + v n)    with it, if the first is not certain
 
 x are hashed words and runs of characters, d a few numbers, among them what the rules of
-`language.sentences.is_question` say. `thinkback-lab train questions` writes the model file.
+`language.sentences.is_question` say, and n is the vector of the network. `thinkback-lab train questions`
+writes the model file.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from thinkback.language.sentences import is_question, is_without_subject
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.tokens import fold_text
 from thinkback.language.writing_systems import has_han
+from thinkback.network.cross_encoder import VECTOR_WIDTH, load_cross_encoder
 from thinkback.recall.answerable import asks
 from thinkback.recall.kind_classifier import extract_grams
 
@@ -35,8 +38,10 @@ MODEL_FILE = "questions.npz"
 BUCKETS = 1 << 14
 MAX_CHARS = 400  # longer messages are cut
 THRESHOLD = 0.5  # of the probability of a question
-THRESHOLD_IF_NOTHING_KEPT = 0.15  # of a message that was read and of which nothing was worth keeping
+THRESHOLD_IF_NOTHING_KEPT = 0.2  # of a message that was read and of which nothing was worth keeping
 THRESHOLD_IF_MENTIONED = 0.4  # of a sentence that was not worth keeping, but may state a fact
+CERTAIN = 0.02  # probability of the one or the other from which the network is not asked
+THRESHOLD_IF_STORED = 0.6  # of a message that would not answer anything if it were one
 _RUN_LENGTHS = (3, 4)
 _QUANTISATION_LEVELS = 127
 
@@ -50,7 +55,11 @@ def asks_for_memory(message: str, *, threshold: float = THRESHOLD) -> bool:
 
 @cache_by_digest(2048, min_characters=1)
 def _probability(text: str) -> float:
-    return QuestionModel.shipped().probability(text)
+    model = QuestionModel.shipped()
+    probability = model.probability(text)
+    if not CERTAIN < probability < 1 - CERTAIN or (encoder := load_cross_encoder()) is None:
+        return probability
+    return model.probability_with(text, encoder.vector(text))
 
 
 def mark_question(message: str) -> str:
@@ -63,20 +72,31 @@ def mark_question(message: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionModel:
-    """A linear model: `words` in 8 bits with one scale, and the weights of the numbers."""
+    """A linear model: `words` in 8 bits with one scale, and the weights of the numbers.
+
+    `network` are the weights of the vector of the network, of the linear score beside it, and the bias.
+    """
 
     BUCKETS: ClassVar[int] = BUCKETS
 
     words: npt.NDArray[np.int8]
     scale: float
     dense: npt.NDArray[np.float64]
+    network: npt.NDArray[np.float32]
 
     @classmethod
-    def quantise(cls, words: npt.NDArray[np.float64], dense: npt.NDArray[np.float64]) -> Self:
+    def quantise(
+        cls,
+        words: npt.NDArray[np.float64],
+        dense: npt.NDArray[np.float64],
+        network: npt.NDArray[np.float64] | None = None,
+    ) -> Self:
         """Store exact weights in as few bits as the model file does, so that a saved model scores alike."""
         scale = float(np.float32(max(float(np.abs(words).max()), 1e-9) / _QUANTISATION_LEVELS))
         rounded = dense.astype(np.float32).astype(np.float64)
-        return cls(np.rint(words / scale).astype(np.int8), scale, rounded)
+        if network is None:
+            network = np.zeros(VECTOR_WIDTH + 2)
+        return cls(np.rint(words / scale).astype(np.int8), scale, rounded, network.astype(np.float32))
 
     @staticmethod
     @cache
@@ -104,12 +124,21 @@ class QuestionModel:
         ]
 
     def probability(self, message: str) -> float:
+        """By words alone."""
+        return 1 / (1 + math.exp(-self.logit(message)))
+
+    def probability_with(self, message: str, vector: npt.NDArray[np.float32]) -> float:
+        """By words and the vector of the network."""
+        logit = float(self.network[:-2] @ vector) + float(self.network[-2]) * self.logit(message)
+        return 1 / (1 + math.exp(-logit - float(self.network[-1])))
+
+    def logit(self, message: str) -> float:
+        """The log odds by words alone."""
         text = message.strip()[:MAX_CHARS]
         slots, values = self.hashed_features(text)
-        logit = self.scale * float(self.words[slots] @ values) + float(
+        return self.scale * float(self.words[slots] @ values) + float(
             np.dot(self.dense_features(text), self.dense)
         )
-        return 1 / (1 + math.exp(-logit))
 
     def save(self, file: str | PathLike[str] | IO[bytes]) -> None:
         """Write the model as .npz; the same weights give the same bytes."""
@@ -119,6 +148,7 @@ class QuestionModel:
             words=self.words,
             scale=np.float32(self.scale),
             dense=self.dense.astype(np.float32),
+            network=self.network,
         )
 
     @classmethod
@@ -131,10 +161,11 @@ class QuestionModel:
         try:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = dict(archive)
-            words, dense = arrays["words"], arrays["dense"].astype(np.float64)
-            if words.shape != (BUCKETS,) or dense.shape != (len(cls.dense_features("")),):
+            words, dense, network = arrays["words"], arrays["dense"].astype(np.float64), arrays["network"]
+            shapes = (words.shape, dense.shape, network.shape)
+            if shapes != ((BUCKETS,), (len(cls.dense_features("")),), (VECTOR_WIDTH + 2,)):
                 raise InvalidInput("this model of questions was made for another version: train it again")
-            return cls(words, float(arrays["scale"]), dense)
+            return cls(words, float(arrays["scale"]), dense, network.astype(np.float32))
         except (KeyError, ValueError, TypeError, EOFError) as error:
             raise InvalidInput(f"no model of questions: {error}") from error
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
-from thinkback.embedders.cross_encoder import find_cross_encoder
 from thinkback.memory import Memory
+from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback.presets import CAREFUL
 
 pytestmark = pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")

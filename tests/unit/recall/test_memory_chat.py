@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
-from thinkback.embedders.cross_encoder import find_cross_encoder
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
+from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_words, say
 

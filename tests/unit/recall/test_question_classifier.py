@@ -10,14 +10,19 @@ import numpy as np
 import pytest
 
 from thinkback.errors import InvalidInput
+from thinkback.network.cross_encoder import find_cross_encoder
+from thinkback.recall import question_classifier
 from thinkback.recall.question_classifier import (
+    CERTAIN,
     THRESHOLD_IF_NOTHING_KEPT,
     QuestionModel,
     asks_for_memory,
     mark_question,
 )
 
-CHATS = Path(__file__).parents[3] / "scenarios" / "chats" / "heldout"
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+CHATS = SCENARIOS / "chats" / "heldout"
+YES_NO = SCENARIOS / "questions" / "heldout" / "yes_no.jsonl"
 
 
 def _messages(kind: str) -> list[str]:
@@ -31,6 +36,27 @@ def test_finds_questions_of_chats_that_were_not_trained_on() -> None:
     assert len(told) > 100
     assert sum(map(asks_for_memory, asked)) >= 0.93 * len(asked)
     assert sum(map(asks_for_memory, told)) <= 0.03 * len(told)
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+def test_finds_yes_or_no_questions_without_a_mark_that_were_not_trained_on() -> None:
+    messages = list(map(json.loads, YES_NO.read_text("utf-8").splitlines()))
+    asked = [message["text"] for message in messages if message["is_question"]]
+    told = [message["text"] for message in messages if not message["is_question"]]
+    assert len(asked) == len(told) == 100
+    assert sum(map(asks_for_memory, asked)) >= 72  # 58 by words alone
+    assert sum(map(asks_for_memory, told)) <= 9
+    with_less = [asks_for_memory(text, threshold=THRESHOLD_IF_NOTHING_KEPT) for text in asked]
+    assert sum(with_less) >= 88
+
+
+def test_without_the_network_words_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "could olamide have the almond one then"  # in no other test: probabilities are cached
+    monkeypatch.setattr(question_classifier, "load_cross_encoder", lambda: None)
+    probability = QuestionModel.shipped().probability(text)
+    assert CERTAIN < probability < 1 - CERTAIN
+    assert asks_for_memory(text, threshold=probability)
+    assert not asks_for_memory(text, threshold=probability + 1e-9)
 
 
 def test_needs_less_evidence_if_nothing_was_kept() -> None:
@@ -66,7 +92,13 @@ def test_a_damaged_or_foreign_file_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no model of questions"):
         QuestionModel.load(io.BytesIO(b"not a model"))
     other = io.BytesIO()
-    np.savez(other, words=np.zeros(8, dtype=np.int8), scale=np.float32(1), dense=np.zeros(2))
+    np.savez(
+        other,
+        words=np.zeros(8, dtype=np.int8),
+        scale=np.float32(1),
+        dense=np.zeros(2),
+        network=np.zeros(3, dtype=np.float32),
+    )
     other.seek(0)
     with pytest.raises(InvalidInput, match="another version"):
         QuestionModel.load(other)

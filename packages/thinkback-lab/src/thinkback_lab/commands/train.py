@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thinkback import KindModel, Memory, QuestionModel, SafetyModel, SentenceModel, UpdateModel
+from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback_lab.commands import options
+from thinkback_lab.datasets.memories import read_memories
 from thinkback_lab.datasets.safety import read_safety_cases
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.pairs import Pair, read_pairs
@@ -208,6 +210,10 @@ def questions(
         list[str] | None,
         typer.Option("--lives", metavar="LIVES", help="Lives to learn from too; may be repeated."),
     ] = None,
+    memories: Annotated[
+        list[Path] | None,
+        typer.Option("--memories", metavar="FILE", help="Memories to learn from too; may be repeated."),
+    ] = None,
     pairs: PairsOption = None,
     data: options.DataOption = None,
     out: ModelOption = None,
@@ -216,21 +222,29 @@ def questions(
     """Train the question classifier that thinkback ships: does a message ask for something told before?
 
     Prints, above several thresholds, the share of questions found and of other messages taken for one, each
-    on messages left out.
+    on messages left out, by words alone and with the network of thinkback-reranker.
 
     \b
     Examples:
       thinkback-lab train questions scenarios/questions --json
       thinkback-lab train questions scenarios/questions --lives train --lives scenarios/lives/train.jsonl \\
-          --lives scenarios/lives/train2.jsonl --pairs scenarios/pairs/compatible.jsonl \\
-          --pairs scenarios/pairs/updates.jsonl --out src/thinkback/recall/questions.npz
+          --lives scenarios/lives/train2.jsonl --memories scenarios/memories \\
+          --pairs scenarios/pairs/compatible.jsonl --pairs scenarios/pairs/updates.jsonl \\
+          --out src/thinkback/recall/questions.npz
     """
     with options.exit_on_error():
         _check_model_path(out)
         statements = [*read_statements(), *_pair_statements(read_pairs(pairs) if pairs else ())]
-        trained = train_question_model(read_messages(files), statements, read_lives(lives or ["train"], data))
+        trained = train_question_model(
+            read_messages(files),
+            statements,
+            read_lives(lives or ["train"], data),
+            read_memories(memories) if memories else (),
+            get_cross_encoder(),
+        )
         _save_model(trained.model, out)
     settings = {"files": [str(path) for path in files], "lives": lives or ["train"]}
+    settings |= {"memories": [str(path) for path in memories or ()]}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
         options.print_json(summary)
@@ -295,10 +309,12 @@ def _question_table(figures: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False)
-    for title in ("threshold", f"found of {figures['questions']}", f"false of {figures['others']}"):
+    found, false = f"found of {figures['questions']}", f"false of {figures['others']}"
+    for title in ("threshold", found, false, "with network: found", "false"):
         grid.add_column(title, justify="right")
     for threshold, shares in figures["thresholds"].items():
-        grid.add_row(threshold, f"{shares['found']:.3f}", f"{shares['false']:.3f}")
+        both = (shares, figures["with_network"][threshold])
+        grid.add_row(threshold, *(f"{each[name]:.3f}" for each in both for name in ("found", "false")))
     return grid
 
 

@@ -2,28 +2,42 @@
 
 It learns from messages labelled by hand (`scenarios/questions`), from plain statements, and with a lower
 weight from lives: their questions, also in lower case without a question mark,
-and the messages and sentences that state a fact.
+and the messages and sentences that state a fact; and from memories: their questions, and the messages that
+answer one. How the vector of the network counts is learned from the
+same examples, beside the score by words of a model that had not seen the example.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from thinkback import QuestionModel
 from thinkback.language.sentences import split_sentences
+from thinkback.network.cross_encoder import CrossEncoder
 from thinkback_lab.datasets.lives import Life
+from thinkback_lab.datasets.memories import ToldMemory
 from thinkback_lab.errors import LabError
 from thinkback_lab.files import format_validation_error, iter_json_lines
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
 from thinkback_lab.training.sentence_classifier import PlainStatement
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Booleans = npt.NDArray[np.bool_]
+
 INVERSE_REGULARISATION = 20.0
+NETWORK_INVERSE_REGULARISATION = 0.01  # of numbers with a deviation of 1
+CAUTION = 0.4  # subtracted from the log odds with the network: a statement taken for a question costs more
 LIFE_WEIGHT = 0.3
 FOLDS = 5
 ITERATIONS = 150
@@ -66,42 +80,73 @@ def read_messages(paths: Iterable[Path]) -> list[LabelledMessage]:
 
 
 def train_question_model(
-    messages: Sequence[LabelledMessage], statements: Iterable[PlainStatement], lives: Iterable[Life]
+    messages: Sequence[LabelledMessage],
+    statements: Iterable[PlainStatement],
+    lives: Iterable[Life],
+    memories: Iterable[ToldMemory],
+    encoder: CrossEncoder,
 ) -> TrainedQuestions:
     """Train on everything; the figures are those of labelled messages left out, a fifth at a time."""
     labelled = [Example(message.text, message.is_question) for message in messages]
     others = [
         *(Example(statement.text, asks=False) for statement in statements if statement.lasting),
         *_life_examples(lives),
+        *_memory_examples(memories),
     ]
-    left_out = [
-        (model.probability(each.text), each.asks)
-        for fold in range(FOLDS)
-        for model in [_fit([*_without_fold(labelled, fold), *others])]
-        for each in labelled[fold::FOLDS]
-    ]
-    asked = [probability for probability, asks in left_out if asks]
-    told = [probability for probability, asks in left_out if not asks]
+    examples = [*labelled, *others]
+    by_words, with_network = np.zeros(len(examples)), np.zeros(len(examples))
+    folds = np.arange(len(examples)) % FOLDS
+    for fold in range(FOLDS):
+        model = _fit(list(compress(examples, folds != fold)))
+        by_words[folds == fold] = [model.logit(each.text) for each in compress(examples, folds == fold)]
+    with ThreadPoolExecutor() as pool:
+        vectors = list(pool.map(encoder.vector, (each.text.strip() for each in examples)))
+    rows = np.column_stack([vectors, by_words])
+    asks = np.array([each.asks for each in examples])
+    weights = np.array([each.weight for each in examples])
+    for fold in range(FOLDS):
+        known = folds != fold
+        network = _fit_network(rows[known], asks[known], weights[known])
+        with_network[~known] = np.einsum("ij,j->i", rows[~known], network[:-1]) + network[-1]
+    count = len(labelled)
     figures = {
-        "examples": len(labelled) + len(others),
-        "questions": len(asked),
-        "others": len(told),
-        "thresholds": {
-            f"{threshold:.1f}": {
-                "found": float(np.mean(np.array(asked) >= threshold)),
-                "false": float(np.mean(np.array(told) >= threshold)),
-            }
-            for threshold in (0.3, 0.4, 0.5, 0.6, 0.7)
-        },
+        "examples": len(examples),
+        "questions": int(asks[:count].sum()),
+        "others": int((~asks[:count]).sum()),
+        "thresholds": _shares(by_words[:count], asks[:count]),
+        "with_network": _shares(with_network[:count], asks[:count]),
     }
-    return TrainedQuestions(_fit([*labelled, *others]), figures)
+    return TrainedQuestions(_fit(examples, _fit_network(rows, asks, weights)), figures)
 
 
-def _without_fold(examples: Sequence[Example], fold: int) -> Iterator[Example]:
-    return (each for number, each in enumerate(examples) if number % FOLDS != fold)
+def _shares(logits: Floats, asks: Booleans) -> dict[str, dict[str, float]]:
+    """Above several thresholds of the probability: questions found, others taken for one."""
+    reached = {f"{limit:.1f}": logits >= np.log(limit / (1 - limit)) for limit in (0.3, 0.4, 0.5, 0.6, 0.7)}
+    return {
+        limit: {"found": float(np.mean(found[asks])), "false": float(np.mean(found[~asks]))}
+        for limit, found in reached.items()
+    }
 
 
-def _fit(examples: Sequence[Example]) -> QuestionModel:
+def _fit_network(rows: Floats, asks: Booleans, weights: Floats) -> Floats:
+    """Weights of the columns, and the bias."""
+    mean, deviation = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-6)
+    scaled = np.column_stack([(rows - mean) / deviation, np.ones(len(rows))])
+    nothing = SparseRows.build([(np.array([], dtype=np.int64), np.array([]))] * len(rows))
+    fitted = fit_logistic(
+        nothing,
+        scaled,
+        asks.astype(np.float64),
+        bucket_count=0,
+        inverse_regularisation=NETWORK_INVERSE_REGULARISATION,
+        iterations=ITERATIONS,
+        sample_weights=weights,
+    ).dense
+    slopes = fitted[:-1] / deviation
+    return np.append(slopes, fitted[-1] - float(np.sum(slopes * mean)) - CAUTION)
+
+
+def _fit(examples: Sequence[Example], network: Floats | None = None) -> QuestionModel:
     fitted = fit_logistic(
         SparseRows.build([QuestionModel.hashed_features(each.text) for each in examples]),
         np.array([QuestionModel.dense_features(each.text) for each in examples]),
@@ -111,7 +156,7 @@ def _fit(examples: Sequence[Example]) -> QuestionModel:
         iterations=ITERATIONS,
         sample_weights=np.array([each.weight for each in examples]),
     )
-    return QuestionModel.quantise(fitted.words, fitted.dense)
+    return QuestionModel.quantise(fitted.words, fitted.dense, network)
 
 
 def _life_examples(lives: Iterable[Life]) -> Iterator[Example]:
@@ -128,3 +173,12 @@ def _life_examples(lives: Iterable[Life]) -> Iterator[Example]:
                 states = any(quote in text or text in quote for quote in quotes)
                 if states and not any(mark in text for mark in _QUESTION_MARKS):
                     yield Example(text, asks=False, weight=LIFE_WEIGHT)
+
+
+def _memory_examples(memories: Iterable[ToldMemory]) -> Iterator[Example]:
+    for memory in memories:
+        answering = {number for question in memory.questions for number in question.answered_by}
+        yield from (Example(question.q, asks=True, weight=LIFE_WEIGHT) for question in memory.questions)
+        yield from (
+            Example(memory.texts[number], asks=False, weight=LIFE_WEIGHT) for number in sorted(answering)
+        )
