@@ -18,27 +18,7 @@ settings.load_profile("busy")
 
 OpenMemory = Callable[..., Memory]
 
-# Tests that take more than a few seconds: they start processes, run a local model, or repeat many times.
-# `make test` leaves them out; `make test-all` and CI run them. Single slow tests are marked where they stand.
-SLOW = (
-    "acceptance/",
-    "contract/test_llms.py",
-    "contract/test_store_properties.py",
-    "faults/",
-    "lab/test_consult_",
-    "lab/test_determinism.py",
-    "lab/test_record.py",
-    "lab/test_recorded_thinking.py",
-    "lab/test_report.py",
-    "lab/test_runs.py",
-    "lab/test_scenarios_regression.py",
-    "lab/test_training.py",
-    "lab/test_worlds_",
-    "unit/llms/test_local.py",
-    "unit/server/processes/",
-)
-
-# Those of them that run the same code very often, or in other processes. Measuring their coverage would take
+# Slow tests that run the same code very often, or in other processes. Measuring their coverage would take
 # minutes and add little, so `make test-all` and CI run them without it.
 REPEATING = (
     "acceptance/test_server_",
@@ -52,6 +32,18 @@ REPEATING = (
     "lab/test_scenarios_regression.py",
     "unit/llms/test_local.py",
     "unit/server/processes/",
+)
+
+# Tests that take more than a few seconds: they start processes, run a local model, or repeat many times.
+# `make test` leaves them out; `make test-all` and CI run them. Single slow tests are marked where they stand.
+SLOW = (
+    *REPEATING,
+    "acceptance/",
+    "lab/test_record.py",
+    "lab/test_report.py",
+    "lab/test_runs.py",
+    "lab/test_training.py",
+    "lab/test_worlds_",
 )
 
 

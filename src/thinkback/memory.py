@@ -259,13 +259,17 @@ class Memory(MemoryChanges, MemoryRecall):
         """
         return self._worker is None or self._worker.wait(timeout)
 
+    @property
+    def _answers_itself(self) -> bool:
+        """Whether memory itself answers questions about what was told, because no capable model does."""
+        return self.llm is None or not self.llm.extracts
+
     def _answer_preset(self, *, for_chat: bool = False) -> Preset:
         """How to recall for an answer: carefully where memory itself, not a capable model, answers.
 
         The chat is never silent: where it is not sure, it says so and quotes the nearest memory.
         """
-        answers_itself = self.llm is None or not self.llm.extracts
-        if not answers_itself or self._preset != HYBRID or load_cross_encoder() is None:
+        if not self._answers_itself or self._preset != HYBRID or load_cross_encoder() is None:
             return self._preset
         return replace(CAREFUL, min_confidence=0.0) if for_chat else CAREFUL
 
@@ -286,7 +290,8 @@ class Memory(MemoryChanges, MemoryRecall):
         new_turn = self._new_turn(message, "", None, session, key)
         recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
         try:
-            recalled = self.recall(mark_question(message), k=k, preset=self._answer_preset(for_chat=True))
+            query = mark_question(message, use_network=self._answers_itself)
+            recalled = self.recall(query, k=k, preset=self._answer_preset(for_chat=True))
         except ModelError:  # the embedder failed: no answer is possible, but the message is stored
             self._append_turn(new_turn)
             raise

@@ -39,7 +39,11 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.windows",
     },
     # single sentences of lives as training examples, and the vectors of the network
-    "training/question_classifier.py": {"language.sentences", "network.cross_encoder"},
+    "training/question_classifier.py": {
+        "language.sentences",
+        "network.cross_encoder",
+        "recall.question_classifier",
+    },
     "commands/train.py": {"network.cross_encoder"},
     # the candidates and features of the scores of values
     "training/access_values.py": {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from thinkback import QuestionModel
+from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback_lab.cli import app
 
 THINGS = (
@@ -42,6 +44,7 @@ def write_files(folder: Path) -> tuple[Path, Path]:
     return messages, lives
 
 
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
 def test_a_tiny_model_learns_and_has_the_same_bytes_twice(tmp_path: Path) -> None:
     messages, lives = write_files(tmp_path)
     made = [tmp_path / name for name in ("a.npz", "b.npz")]

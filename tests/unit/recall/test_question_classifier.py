@@ -44,8 +44,8 @@ def test_finds_yes_or_no_questions_without_a_mark_that_were_not_trained_on() -> 
     asked = [message["text"] for message in messages if message["is_question"]]
     told = [message["text"] for message in messages if not message["is_question"]]
     assert len(asked) == len(told) == 100
-    assert sum(map(asks_for_memory, asked)) >= 72  # 58 by words alone
-    assert sum(map(asks_for_memory, told)) <= 9
+    assert sum(map(asks_for_memory, asked)) >= 78  # 75 by words alone
+    assert sum(map(asks_for_memory, told)) <= 11
     with_less = [asks_for_memory(text, threshold=THRESHOLD_IF_NOTHING_KEPT) for text in asked]
     assert sum(with_less) >= 88
 

@@ -222,7 +222,7 @@ def questions(
     """Train the question classifier that thinkback ships: does a message ask for something told before?
 
     Prints, above several thresholds, the share of questions found and of other messages taken for one, each
-    on messages left out, by words alone and with the network of thinkback-reranker.
+    on messages left out, by words alone and with the network. Needs the package thinkback-reranker.
 
     \b
     Examples:

@@ -4,7 +4,7 @@ It learns from messages labelled by hand (`scenarios/questions`), from plain sta
 weight from lives: their questions, also in lower case without a question mark,
 and the messages and sentences that state a fact; and from memories: their questions, and the messages that
 answer one. How the vector of the network counts is learned from the
-same examples, beside the score by words of a model that had not seen the example.
+same examples, beside the score by words of a model that was trained without the example.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from thinkback import QuestionModel
 from thinkback.language.sentences import split_sentences
 from thinkback.network.cross_encoder import CrossEncoder
+from thinkback.recall.question_classifier import CERTAIN
 from thinkback_lab.datasets.lives import Life
 from thinkback_lab.datasets.memories import ToldMemory
 from thinkback_lab.errors import LabError
@@ -108,6 +109,8 @@ def train_question_model(
         known = folds != fold
         network = _fit_network(rows[known], asks[known], weights[known])
         with_network[~known] = np.einsum("ij,j->i", rows[~known], network[:-1]) + network[-1]
+    is_certain = np.abs(by_words) > np.log((1 - CERTAIN) / CERTAIN)
+    with_network = np.where(is_certain, by_words, with_network)
     count = len(labelled)
     figures = {
         "examples": len(examples),
@@ -179,6 +182,9 @@ def _memory_examples(memories: Iterable[ToldMemory]) -> Iterator[Example]:
     for memory in memories:
         answering = {number for question in memory.questions for number in question.answered_by}
         yield from (Example(question.q, asks=True, weight=LIFE_WEIGHT) for question in memory.questions)
+        told = (memory.texts[number] for number in sorted(answering))
         yield from (
-            Example(memory.texts[number], asks=False, weight=LIFE_WEIGHT) for number in sorted(answering)
+            Example(text, asks=False, weight=LIFE_WEIGHT)
+            for text in told
+            if not any(mark in text for mark in _QUESTION_MARKS)
         )

@@ -1,7 +1,7 @@
 """Writes a trained reranker (`reranker.py`) as an ONNX file that onnxruntime runs on any processor.
 
-Inputs are the tokens of one text or a pair, and the task. Outputs are one score for each task, and a vector
-of what the middle layers say.
+Inputs are the tokens of one text or a pair, and the task. Outputs are one score for each task, and the mean
+token vectors of two middle layers.
 
     scores = W2 tanh(W1 mean(encoder(tokens)))
     vector = mean(layer 4), mean(layer 8)
