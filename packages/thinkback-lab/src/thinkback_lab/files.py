@@ -6,12 +6,15 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from thinkback_lab.errors import LabError
 
 _GZIP_MAGIC = b"\x1f\x8b"
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_text(path: Path) -> str:
@@ -35,6 +38,23 @@ def iter_json_lines(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
         for number, line in enumerate(read_text(path).split("\n"), start=1):
             if line.strip():
                 yield f"{path}, line {number}", line
+
+
+def read_models(paths: Iterable[Path], model: type[Model], noun: str) -> list[Model]:
+    """Read one object per non-blank line of files and folders, in order; `noun` names them in errors.
+
+    Raises:
+        LabError: a line is not a valid object, or there is none.
+    """
+    found = []
+    for where, line in iter_json_lines(paths):
+        try:
+            found.append(model.model_validate_json(line))
+        except ValidationError as error:
+            raise LabError(f"{where}: {format_validation_error(error)}") from error
+    if not found:
+        raise LabError(f"the files contain no {noun}: each line must be a JSON object")
+    return found
 
 
 def format_validation_error(error: ValidationError) -> str:

@@ -14,10 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from thinkback_lab.errors import LabError
-from thinkback_lab.files import format_validation_error, iter_json_lines
+from thinkback_lab.files import read_models
 
 NonEmptyStr = Annotated[str, StringConstraints(min_length=1)]
 
@@ -79,12 +78,4 @@ def read_memories(paths: Iterable[Path]) -> list[ToldMemory]:
     Raises:
         LabError: a line is not a valid memory, or there is none.
     """
-    memories = []
-    for where, line in iter_json_lines(paths):
-        try:
-            memories.append(ToldMemory.model_validate_json(line))
-        except ValidationError as error:
-            raise LabError(f"{where}: {format_validation_error(error)}") from error
-    if not memories:
-        raise LabError("the files contain no memory: each line must be a JSON object")
-    return memories
+    return read_models(paths, ToldMemory, "memory")

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from thinkback_lab.errors import LabError
-from thinkback_lab.files import format_validation_error, iter_json_lines
+from thinkback_lab.files import read_models
 
 NonEmptyStr = Annotated[str, StringConstraints(min_length=1)]
 SafetyKind = Literal["order", "secret", "benign"]
@@ -29,12 +28,4 @@ class SafetyCase(BaseModel):
 
 def read_safety_cases(paths: Iterable[Path]) -> list[SafetyCase]:
     """Read all texts of files and folders, in order."""
-    cases = []
-    for where, line in iter_json_lines(paths):
-        try:
-            cases.append(SafetyCase.model_validate_json(line))
-        except ValidationError as error:
-            raise LabError(f"{where}: {format_validation_error(error)}") from error
-    if not cases:
-        raise LabError("the files contain no texts: each line must be a JSON object")
-    return cases
+    return read_models(paths, SafetyCase, "texts")

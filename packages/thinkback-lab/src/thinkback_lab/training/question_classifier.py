@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from thinkback import QuestionModel
 from thinkback.language.sentences import split_sentences
@@ -25,8 +25,7 @@ from thinkback.network.cross_encoder import CrossEncoder
 from thinkback.recall.question_classifier import CERTAIN
 from thinkback_lab.datasets.lives import Life
 from thinkback_lab.datasets.memories import ToldMemory
-from thinkback_lab.errors import LabError
-from thinkback_lab.files import format_validation_error, iter_json_lines
+from thinkback_lab.files import read_models
 from thinkback_lab.training.logistic import SparseRows, fit_logistic
 from thinkback_lab.training.sentence_classifier import PlainStatement
 
@@ -69,15 +68,7 @@ class TrainedQuestions:
 
 def read_messages(paths: Iterable[Path]) -> list[LabelledMessage]:
     """The labelled messages of files and folders, in order."""
-    messages = []
-    for where, line in iter_json_lines(paths):
-        try:
-            messages.append(LabelledMessage.model_validate_json(line))
-        except ValidationError as error:
-            raise LabError(f"{where}: {format_validation_error(error)}") from error
-    if not messages:
-        raise LabError("the files contain no messages: each line must be a JSON object")
-    return messages
+    return read_models(paths, LabelledMessage, "messages")
 
 
 def train_question_model(
