@@ -375,8 +375,8 @@ def _stream_from_memory(
     holder: _ToldHolder,
 ) -> Generator[str, None, None]:
     """Answer without a model. A statement is stored and read first: the answer names what was kept."""
-    told = None
-    if tell is not None and split_message(new_turn.query).tells:
+    told, parts = None, split_message(new_turn.query)
+    if tell is not None and (parts.tells or parts.may_tell):
         told = tell(new_turn)
         holder.turn = told.turn
     before = recent[-1].query if recent else ""

@@ -77,6 +77,11 @@ class MessageParts:
     tells: bool
 
     @property
+    def may_tell(self) -> bool:
+        """Whether it has no form of a question, so that only the trained classifier says that it asks."""
+        return bool(self.question) and not asks(self.question) and not asks_for_overview(self.question)
+
+    @property
     def is_rhetorical(self) -> bool:
         """Whether the question beside a statement wants no answer: "knee hurts again, what can you do"."""
         return self.tells and load_patterns("rhetorical").search(self.question) is not None
@@ -125,6 +130,8 @@ def reply_from_memory(
     parts = split_message(message)
     if parts.is_request:
         return say("needs_model", message)
+    if told and told.thoughts and parts.may_tell and not parts.tells:
+        parts = MessageParts("", is_request=False, tells=True)  # a fact was found in it
     question = "" if parts.is_rhetorical else parts.question
     if question and told:
         told = replace(told, mentioned=())  # "what cant tess eat? im at the shops"
