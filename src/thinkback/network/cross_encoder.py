@@ -4,7 +4,8 @@
                                   "Anna moved to Leeds"                       does not
     "I cycle to work"             "my bike got stolen, taking the bus now"    makes it outdated
 
-It also gives the vector of a single text, from which small trained models decide what the text is.
+It also gives the vector of a single text and those of its tokens, from which small trained models decide
+what the text is and what is in it.
 
 Search compares words and vectors of whole texts, and so finds what is about the same thing. A network that
 reads both texts together also sees whether one says what the other asks for. It costs ten to thirty
@@ -17,11 +18,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -37,18 +38,29 @@ if TYPE_CHECKING:
 PACKAGE = "thinkback_reranker"
 DISTRIBUTION = "thinkback-reranker"
 MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
-MODEL_SHA256 = "494363cd96449f3db3fcc726f7bc27f9476915fe5b390de8326c2992fced7bbe"
+MODEL_SHA256 = "128868e9286c3bf546b0b97533b2c8a0695c7cfd42c78dfaad15ac48a7887d66"
 MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140
 MAX_TEXT_TOKENS = 120  # of a single text
-VECTOR_WIDTH = 768  # of the mean token vectors of layers 4 and 8
-_SCORES_OUTPUT, _VECTOR_OUTPUT = "scores", "vector"
+RUN_TOKENS, RUN_OVERLAP, MAX_RUNS = 200, 40, 8  # of a text whose tokens are read one by one
+VECTOR_WIDTH = 768  # of the token vectors of layers 4 and 8, or their mean
+_SCORES_OUTPUT, _VECTOR_OUTPUT, _TOKENS_OUTPUT = "scores", "vector", "vectors"
 _log = logging.getLogger(__name__)
 _START, _END = 0, 2  # tokens around the texts
 
 Task = Literal["answers", "outdates"]
 _TASKS: tuple[Task, ...] = ("answers", "outdates")
+
+
+class TokenRun(NamedTuple):
+    """Tokens of a text that follow each other, by their places in it, and their vectors.
+
+    The first and the last row of the vectors belong to the marks of the beginning and the end.
+    """
+
+    places: Sequence[tuple[int, int]]
+    vectors: Vector
 
 
 class CrossEncoder:
@@ -76,6 +88,18 @@ class CrossEncoder:
         """The mean token vectors of two middle layers for a single text, concatenated."""
         self.load()
         return self._run(_VECTOR_OUTPUT, "answers", self._join((text,), (MAX_TEXT_TOKENS,)))
+
+    def token_vectors(self, text: str) -> Iterator[TokenRun]:
+        """The vectors of the tokens of a text, in overlapping runs; of a very long text, its beginning."""
+        self.load()
+        # replaces each lone surrogate, which the tokenizer refuses, by one character
+        encoding = self._tokenizer.encode(text.encode("utf-8", "replace").decode())
+        for first in range(0, len(encoding.ids), RUN_TOKENS - RUN_OVERLAP)[:MAX_RUNS]:
+            tokens = np.array([_START, *encoding.ids[first : first + RUN_TOKENS], _END], dtype=np.int64)
+            places = encoding.offsets[first : first + RUN_TOKENS]
+            yield TokenRun(places, self._run(_TOKENS_OUTPUT, "answers", tokens))
+            if first + RUN_TOKENS >= len(encoding.ids):
+                return
 
     def _scores(self, task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
         self.load()

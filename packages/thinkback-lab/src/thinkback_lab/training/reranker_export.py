@@ -1,10 +1,11 @@
 """Writes a trained reranker (`reranker.py`) as an ONNX file that onnxruntime runs on any processor.
 
-Inputs are the tokens of one text or a pair, and the task. Outputs are one score for each task, and the mean
-token vectors of two middle layers.
+Inputs are the tokens of one text or a pair, and the task. Outputs are one score for each task, and the token
+vectors of two middle layers, each and their mean.
 
-    scores = W2 tanh(W1 mean(encoder(tokens)))
-    vector = mean(layer 4), mean(layer 8)
+    scores  = W2 tanh(W1 mean(encoder(tokens)))
+    vectors = layer 4, layer 8
+    vector  = mean(vectors)
 
 Weights of the encoder are stored in eight bits, with one scale for each output; word vectors in four bits,
 with one scale for each 32 numbers. Activations are rounded to eight bits token by token: one scale for all
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Arrays = Mapping[str, npt.NDArray[Any]]
 
 LAYERS, HEADS, WIDTH = 12, 12, 384
-VECTOR_LAYERS = (4, 8)  # of which `vector` is made
+VECTOR_LAYERS = (4, 8)  # of which `vectors` and `vector` are made
 MAX_POSITIONS = 256
 _OPSET, _IR_VERSION = 20, 9
 
@@ -89,8 +90,10 @@ class _Graph:
         for number in range(LAYERS):
             hidden = self._layer(hidden, f"layer.{number}.")
             if number + 1 in VECTOR_LAYERS:
-                middle.append(self._node("ReduceMean", hidden, axis, keepdims=0))
-        self._nodes.append(helper.make_node("Concat", middle, ["vector"], axis=0))
+                middle.append(hidden)
+        means = [self._node("ReduceMean", each, axis, keepdims=0) for each in middle]
+        self._nodes.append(helper.make_node("Concat", middle, ["vectors"], axis=1))
+        self._nodes.append(helper.make_node("Concat", means, ["vector"], axis=0))
         pooled = self._node("ReduceMean", hidden, axis, keepdims=1)
         dense = self._node("Tanh", self._affine(pooled, "dense"))
         scores = self._affine(dense, "scores")
@@ -104,6 +107,7 @@ class _Graph:
             ],
             [
                 helper.make_tensor_value_info("scores", types.FLOAT, [2]),
+                helper.make_tensor_value_info("vectors", types.FLOAT, ["n", WIDTH * len(VECTOR_LAYERS)]),
                 helper.make_tensor_value_info("vector", types.FLOAT, [WIDTH * len(VECTOR_LAYERS)]),
             ],
             list(self._constants.values()),
