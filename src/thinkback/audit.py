@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from thinkback.language.names import normalise_name
-from thinkback.language.safety.quarantine import find_quarantined, redact, redact_memory
+from thinkback.language.safety.quarantine import SIDES, redact, redact_memory, turn_findings
 from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Store
 from thinkback.types import Ref, Thought, Turn
@@ -111,9 +111,9 @@ def _repeats(thought: Thought, other: Thought) -> bool:
 def _find_quarantined(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Iterator[Finding]:
     for turn in turns:
         kinds: dict[str, str] = {}  # by the words found: a reply may repeat a secret without its label
-        for text in (turn.query, turn.response):
-            for span in find_quarantined(text):
-                kinds.setdefault(text[span.start : span.end], span.kind)
+        for side in SIDES:
+            for span in turn_findings(turn, side).quarantined:
+                kinds.setdefault(turn.text_of(side)[span.start : span.end], span.kind)
         if kinds:
             yield Finding(
                 "quarantined",

@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from thinkback.errors import Conflict, IntegrityError, InvalidInput
+from thinkback.language.safety.quarantine import scanned
 from thinkback.protocols import Store
 from thinkback.schemas import check_field_types, from_stored_json, to_stored_json
 from thinkback.types import Action, Entity, Summary, SummaryUpdate, Turn
@@ -191,7 +192,8 @@ def _with_key(turn: ImportedTurn, position: int) -> ImportedTurn:
 
 def load_export(store: Store, space: str, exported: ExportedSpace) -> None:
     """Write an export into a space without memories. The store checks that the values are consistent."""
-    rows = (exported.turns, exported.actions, exported.entities, exported.summaries, exported.updates)
+    turns = [scanned(turn) if turn.thought_at else turn for turn in exported.turns]
+    rows = (turns, exported.actions, exported.entities, exported.summaries, exported.updates)
     try:
         store.load(space, *rows, exported.metadata)
     except IntegrityError as error:

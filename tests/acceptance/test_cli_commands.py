@@ -53,7 +53,7 @@ def test_later_leaves_turn_pending_until_think() -> None:
     assert (shown["turns"], shown["failed"], shown["pending"]) == (1, 0, 0)
     assert shown["actions"][0]["action"] == "insert"
     assert shown["receipt"]["llm_calls"] == 0
-    assert set(shown["receipt"]["ms"]) == {"embed", "read", "organise", "store"}
+    assert set(shown["receipt"]["ms"]) == {"scan", "embed", "read", "organise", "store"}
     assert "turns processed: 0" in run("think", "--retry-failed").ok().out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from threading import Event
 
 import pytest
@@ -272,3 +273,13 @@ def test_backlog_counts_all_spaces(store: Store) -> None:
     (claimed,) = claim(store, limit=1)
     store.release(claimed.space, claimed.turn.id, claimed.lease, reason="no", retry_at=None)
     assert store.backlog() == 1
+
+
+def test_findings_of_a_turn_are_stored_when_it_is_done(store: Store) -> None:
+    append_turns(store, "ann", "a", "b", "c")
+    before = store.stamp("ann")
+    for claimed, findings in zip(claim(store), ("", "{}", None), strict=True):
+        store.apply("ann", replace(plan_of(claimed), findings=findings), [], minute(1))
+    assert [turn.findings for turn in store.turns("ann")] == ["", "{}", None]
+    # readers must read only the second turn again: nothing was found in the others
+    assert [(each.kind, each.id) for each in store.delta("ann", before).periods] == [("turn", 2)]

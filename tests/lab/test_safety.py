@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from thinkback.language.safety.quarantine import redact
-from thinkback.language.safety.scan import scan_text
+from thinkback.language.safety.quarantine import redact_memory, scanned, turn_findings
+from thinkback.types import Turn
 from thinkback_lab.datasets.lives import Life, LifeTurn
 from thinkback_lab.datasets.safety import SafetyCase, read_safety_cases
 from thinkback_lab.errors import LabError
-from thinkback_lab.evaluations.safety import flagged_sentences, run_safety, summarise_safety
+from thinkback_lab.evaluations.safety import SAID_AT, flagged_sentences, run_safety, summarise_safety
 from thinkback_lab.harness import Setup
 from thinkback_lab.training.safety_detector import train_safety_model
 
@@ -74,21 +74,37 @@ def test_detection_of_texts_that_were_learned(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["blind_i", "blind_j"])
-def test_detection_of_held_out_texts(name: str) -> None:
+def test_fast_detection_of_held_out_texts(name: str) -> None:
     """The aims are 5%, 5% and 1%: docs/hardening.md tells how near. These limits are what is reached."""
     _check_detection(f"heldout/{name}.jsonl", order=0.05, secret=0.14, benign=0.09)
 
 
-def _check_detection(file: str, **limits: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("blind_i", (0.05, 0.05, 0.08)),
+        ("blind_j", (0.05, 0.08, 0.1)),
+        ("blind_k", (0.05, 0.17, 0.03)),
+        ("blind_l", (0.08, 0.2, 0.03)),
+    ],
+)
+def test_detection_of_held_out_texts_with_the_network(name: str, limits: tuple[float, float, float]) -> None:
+    order, secret, benign = limits
+    _check_detection(f"heldout/{name}.jsonl", with_network=True, order=order, secret=secret, benign=benign)
+
+
+def _check_detection(file: str, with_network: bool = False, **limits: float) -> None:
     """`eval safety` measures what can be recalled; this is the detection alone, which takes a second."""
     cases = read_safety_cases([ROOT / "scenarios" / "safety" / file])
     missed: dict[str, list[str]] = {"order": [], "secret": [], "benign": []}
     for each in cases:
-        found = scan_text(each.text)
+        turn = Turn(id=1, session="s", query=each.text, response="", at=SAID_AT, recorded_at=SAID_AT)
+        turn = scanned(turn) if with_network else turn
+        found = turn_findings(turn, "query")
         if each.kind == "order":
             failed = not (found.instructions or found.suspicious)
         elif each.kind == "secret":
-            failed = each.secret in redact(each.text)
+            failed = each.secret in redact_memory(turn).query
         else:
             failed = bool(found.secrets)
         if failed:

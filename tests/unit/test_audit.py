@@ -73,7 +73,8 @@ def test_quarantined_text_is_never_returned(
     assert poison not in repr(memory.why(answer))
     assert poison not in repr(memory.audit())
     assert poison in "".join(memory.export())  # an export contains all of the user's own data
-    assert memory.turns()[0] == dataclasses.replace(turn, thought_at=memory.turns()[0].thought_at)
+    stored = memory.turns()[0]
+    assert stored == dataclasses.replace(turn, thought_at=stored.thought_at, findings=stored.findings)
     assert memory.erase(turn=turn).turns == 1
     assert poison not in "".join(memory.export())
 

@@ -117,7 +117,7 @@ def test_every_call_of_a_memory_reports_usage(open_memory: OpenMemory) -> None:
     thought = memory.post_think().usage
     assert (thought.llm_calls, thought.completion_tokens) == (1, 2)
     assert thought.prompt_tokens > 100
-    assert set(thought.ms) == {"embed", "read", "organise", "store"}
+    assert set(thought.ms) == {"scan", "embed", "read", "organise", "store"}
     assert set(memory.recall("Where?").usage.ms) == {"index", "understand", "embed", "search"}
     said = memory.chat("Hi!").usage
     assert (said.llm_calls, set(said.ms)) == (1, {"index", "understand", "embed", "search", "answer"})

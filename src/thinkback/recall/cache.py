@@ -1,7 +1,8 @@
 """Rows of a space and data derived from them, reused by successive recalls.
 
 Nothing here outlives the rows it was computed from: an index delta names every thought that was changed, an
-erasure starts a new epoch with a new cache, and of a turn only `thought_at` and `hidden_by` ever change.
+erasure starts a new epoch with a new cache, and of a turn only `thought_at`, `hidden_by` and `findings` ever
+change; an index delta names the turns with a new `hidden_by` or with new `findings`.
 """
 
 from __future__ import annotations

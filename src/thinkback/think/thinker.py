@@ -24,6 +24,7 @@ from thinkback.errors import (
 )
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer
+from thinkback.language.safety.quarantine import scanned
 from thinkback.protocols import Clock, ProgressCallback, Store
 from thinkback.think.aliases import Aliases
 from thinkback.think.commands import CommandRunner
@@ -216,6 +217,8 @@ class Thinker:
         Turns that are done are removed from `waiting`.
         """
         space = waiting[0].space
+        with run.stopwatch("scan"):
+            waiting[:] = [replace(claim, turn=scanned(claim.turn)) for claim in waiting]
         with run.stopwatch("embed"):
             view = self._indexer.fresh_view(space)
             request = self._context.build(
@@ -275,7 +278,11 @@ class Thinker:
         with stopwatch("organise"):
             planned = plan_turn(claim.turn, accepted, batch.state, created)
         plan = Plan(
-            turn=claim.turn.id, lease=claim.lease, actor=self._reader.name, operations=planned.operations
+            turn=claim.turn.id,
+            lease=claim.lease,
+            actor=self._reader.name,
+            operations=planned.operations,
+            findings=claim.turn.findings,
         )
         try:
             actions, groups = self._apply_plan(batch.space, plan, batch.view, run)

@@ -44,6 +44,7 @@ class Plan:
 
     A store applies a plan in one transaction. `cause` is the turn that the journal names for a command of the
     user, which is carried out before thinking; with `completes_cause` there is nothing left to think about.
+    `findings` are those of the turn that is done (see `Turn`).
     """
 
     turn: int | None
@@ -52,6 +53,7 @@ class Plan:
     operations: tuple[Operation, ...] = ()
     cause: int | None = None
     completes_cause: bool = False
+    findings: str | None = None
 
     @property
     def drafts(self) -> tuple[ThoughtDraft, ...]:

@@ -45,6 +45,8 @@ class Turn(NewTurn):
 
     `recorded_at` is when it was stored, `thought_at` when post-thinking finished; None means pending.
     `hidden_by` is the journal action that hides the turn: it is neither recalled nor thought about.
+    `findings` are the instructions and secrets in its texts, as `quarantine.scanned` found them: empty if
+    there are none, None if it was not scanned.
     """
 
     JSON_FIELDS: ClassVar = (
@@ -68,6 +70,7 @@ class Turn(NewTurn):
     recorded_at: datetime
     thought_at: datetime | None = None
     hidden_by: int | None = None
+    findings: str | None = None
 
     @property
     def ref(self) -> Ref:

@@ -149,13 +149,14 @@ def test_any_text_is_read_and_every_quote_is_exact(message: str) -> None:
 def test_a_suspicious_sentence_is_kept_and_shown_as_a_quotation(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the detector finds suspicious: here, everything that names the academy."""
+    """Whatever the detector finds suspicious without the network: here, everything that names the academy."""
 
     def scan(text: str) -> Findings:
         spans = (QuarantinedSpan(0, len(text), INSTRUCTION),) if "academy" in text else ()
         return Findings(suspicious=spans)
 
     monkeypatch.setattr(quarantine, "scan_text", scan)
+    monkeypatch.setattr(quarantine, "scan_message", lambda text: None)
     message = "Don't tell anyone but I'm applying to the police academy in March."
     memory = open_memory(think=keep_all())
     memory.remember(message)

@@ -84,7 +84,7 @@ def test_post_think_stores_thoughts_with_sources(open_memory: OpenMemory) -> Non
     assert done == [(1, 3), (2, 3), (3, 3)]
     assert {action.turn for action in result.actions} == {1, 3}
     assert {action.actor for action in result.actions} == {"hooked"}
-    assert set(result.usage.ms) == {"embed", "read", "organise", "store"}
+    assert set(result.usage.ms) == {"scan", "embed", "read", "organise", "store"}
     assert (result.usage.llm_calls, result.usage.prompt_tokens) == (0, 0)
     assert all(turn.thought_at for turn in memory.turns())
     assert memory.post_think().turns == 0

@@ -23,6 +23,7 @@ import numpy as np
 from thinkback.errors import InvalidInput
 from thinkback.language.safety.access_values import find_candidates
 from thinkback.language.safety.detector_features import BUCKETS, bucket, features, gate
+from thinkback.language.safety.network_detector import NetworkReading
 from thinkback.language.safety.windows import find_windows
 
 if TYPE_CHECKING:
@@ -173,13 +174,18 @@ def score_windows(text: str, *, runs: bool = True) -> list[ScoredWindow]:
     ]
 
 
-def find_access_values(text: str, known: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def find_access_values(
+    text: str, known: Sequence[tuple[int, int]], network: NetworkReading | None = None
+) -> Iterator[tuple[int, int]]:
     """The values of a normalised text, besides the `known` secrets, that give access to something.
 
     Where a text has very many candidates near words for access, those after the first are all taken for such.
+    With the reading of a network, its score of a value counts as much as that of this detector.
     """
     model = SafetyModel.shipped()
     limit = max(_MIN_SCORED_VALUES, len(text) // _CHARACTERS_PER_VALUE)
+    threshold = model.thresholds.value if network is None else network.thresholds.value
     for number, (candidate, named) in enumerate(find_candidates(text, known)):
-        if number >= limit or model.score_value(named) >= model.thresholds.value:
+        added = 0.0 if network is None else network.secret_score(candidate.start, candidate.end)
+        if number >= limit or model.score_value(named) + added >= threshold:
             yield candidate.start, candidate.end

@@ -4,19 +4,30 @@ The memory bank keeps a turn as it was written. Readers get a redacted copy, or 
 quarantined. The response to an instruction is withheld too, because it follows or repeats the instruction.
 What may be an instruction is shown as a quotation; only the user's words are kept. See `injection` for what
 counts as an instruction, `secret_detection` for secrets, and `detector` for the trained detector.
+
+A turn is also read by a network when it is thought about (`network_detector`); what that finds is stored with
+the turn (`scanned`), because it takes too long for every recall.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
 from thinkback.language.safety.injection import INSTRUCTION
 from thinkback.language.safety.normalise import QuarantinedSpan
-from thinkback.language.safety.scan import FULLY_READ_CHARS, QUOTATION_MARK, REDACTION_MARK, scan_text
+from thinkback.language.safety.scan import (
+    FULLY_READ_CHARS,
+    QUOTATION_MARK,
+    REDACTION_MARK,
+    Findings,
+    scan_message,
+    scan_text,
+)
 from thinkback.types import SAID, Explanation, Side, Thought, ThoughtDraft, Turn
 
 __all__ = ["QUOTATION_MARK", "REDACTION_MARK"]
@@ -25,6 +36,7 @@ __all__ = ["QUOTATION_MARK", "REDACTION_MARK"]
 _MAX_REDACTION_PASSES = 8
 _MIN_REPEATED_SECRET_CHARACTERS = 4
 _MAX_REPEATED_SECRETS = 64  # of one turn that are looked for in other texts
+_FINDINGS_VERSION = 1  # of what `scanned` writes; other versions are not used
 
 
 def find_instructions(text: str) -> tuple[QuarantinedSpan, ...]:
@@ -47,9 +59,9 @@ def is_suspicious(text: str) -> bool:
     return bool(scan_text(text).suspicious)
 
 
-def quote_suspicious(text: str, original: str) -> str:
-    """Mark a redacted text as a quotation if its original is suspicious; a marked text stays as it is."""
-    if not text or text.startswith(QUOTATION_MARK) or is_fully_redacted(text) or not is_suspicious(original):
+def quote(text: str) -> str:
+    """Mark a redacted text as a quotation, unless it is marked or has nothing left."""
+    if not text or text.startswith(QUOTATION_MARK) or is_fully_redacted(text):
         return text
     return f'{QUOTATION_MARK} "{text}"'
 
@@ -72,13 +84,14 @@ def redaction_mark(kind: str) -> str:
     return f"[quarantined {kind}]" if kind == INSTRUCTION else f"[redacted {kind}]"
 
 
-def secret_values(text: str) -> dict[str, str]:
-    """Map the secrets of a text, as written, to their kinds."""
-    found = ((text[span.start : span.end], span.kind) for span in find_secrets(text))
+def secret_values(text: str, secrets: Sequence[QuarantinedSpan] | None = None) -> dict[str, str]:
+    """Map the secrets of a text, as written, to their kinds; by default those that a scan finds."""
+    spans = find_secrets(text) if secrets is None else secrets
+    found = ((text[span.start : span.end], span.kind) for span in spans)
     return dict(islice(found, _MAX_REPEATED_SECRETS))
 
 
-def redact_values(text: str, secrets: dict[str, str]) -> str:
+def redact_values(text: str, secrets: Mapping[str, str]) -> str:
     """Replace every occurrence of these secrets (see `secret_values`), with or without a label."""
     for value in sorted(secrets, key=len, reverse=True):
         if len(value) >= _MIN_REPEATED_SECRET_CHARACTERS and value in text:
@@ -104,7 +117,7 @@ def _replace_spans(text: str, spans: tuple[QuarantinedSpan, ...]) -> str:
 
 TurnOrThought = TypeVar("TurnOrThought", Turn, Thought, Turn | Thought)
 
-_SIDES: tuple[Side, Side] = ("query", "response")
+SIDES: tuple[Side, Side] = ("query", "response")
 
 
 def redact_memory(memory: TurnOrThought) -> TurnOrThought:
@@ -113,8 +126,7 @@ def redact_memory(memory: TurnOrThought) -> TurnOrThought:
         return _redact_turn(memory)
     spans = find_quarantined(_draft_text(memory))
     if not spans:
-        sentence = quote_suspicious(memory.sentence, memory.sentence)
-        return memory if sentence == memory.sentence else replace(memory, sentence=sentence)
+        return replace(memory, sentence=quote(memory.sentence)) if is_suspicious(memory.sentence) else memory
     return replace(
         memory,
         sentence=redact(memory.sentence),
@@ -123,19 +135,64 @@ def redact_memory(memory: TurnOrThought) -> TurnOrThought:
     )
 
 
+def scanned(turn: Turn) -> Turn:
+    """The turn with `findings`: everything that is found in both texts with the network.
+
+    Without `thinkback-reranker` there are none, and the turn is scanned fast whenever it is read.
+    """
+    found = {side: scan_message(turn.text_of(side)) for side in SIDES}
+    if None in found.values():
+        return replace(turn, findings=None)
+    spans = {
+        side: {name: values for name, values in findings._asdict().items() if values}
+        for side, findings in found.items()
+        if findings and any(findings)
+    }
+    return replace(turn, findings=json.dumps({"version": _FINDINGS_VERSION, **spans}) if spans else "")
+
+
+def turn_findings(turn: Turn, side: Side) -> Findings:
+    """The findings that are stored with a turn, else those of a fast scan."""
+    if turn.findings == "":
+        return Findings()
+    try:
+        stored = json.loads(turn.findings or "{}")
+        if stored.get("version") == _FINDINGS_VERSION:
+            return Findings(*(_read_spans(stored.get(side, {}).get(name, ())) for name in Findings._fields))
+    except (ValueError, TypeError, AttributeError):
+        pass  # damaged or of another version
+    return scan_text(turn.text_of(side))
+
+
+def _read_spans(stored: Sequence[tuple[int, int, str]]) -> tuple[QuarantinedSpan, ...]:
+    return tuple(QuarantinedSpan(int(start), int(end), str(kind)) for start, end, kind in stored)
+
+
+def _redact_side(turn: Turn, side: Side, secrets: Mapping[str, str]) -> str:
+    """One text of a turn without what was found in it, and without these secrets.
+
+    What the network has read is not scanned again: it may have found that something is harmless.
+    """
+    text = _replace_spans(turn.text_of(side), turn_findings(turn, side).quarantined)
+    text = redact_values(text, secrets)
+    return redact(text) if turn.findings is None else text
+
+
 def _redact_turn(turn: Turn) -> Turn:
     """Redact both sides; a secret of one side is also redacted where the other side repeats it."""
-    query, response = redact(turn.query), redact(turn.response)
-    suspicious = is_suspicious(turn.query)
-    if (query, response) == (turn.query, turn.response) and not suspicious:
+    findings = [turn_findings(turn, side) for side in SIDES]
+    if not any(map(any, findings)):
         return turn
     secrets = _turn_secrets(turn)
+    query, response = (_redact_side(turn, side, secrets) for side in SIDES)
+    suspicious = bool(findings[0].suspicious)
     if response and (suspicious or redaction_mark(INSTRUCTION) in query):
         response = redaction_mark(INSTRUCTION)
-    return replace(
-        turn,
-        query=quote_suspicious(redact(redact_values(query, secrets)), turn.query),
-        response=redact(redact_values(response, secrets)),
+    query = quote(query) if suspicious else query
+    return (
+        turn
+        if (query, response) == (turn.query, turn.response)
+        else replace(turn, query=query, response=response)
     )
 
 
@@ -149,9 +206,11 @@ def withheld_reason(memory: Turn | Thought) -> str | None:
     if isinstance(memory, Thought):
         spans = find_quarantined(_draft_text(memory))
         return f"quarantined: {spans[0].kind}" if spans else None
-    text = memory.query if memory.query.strip() else memory.response
-    spans = find_quarantined(text)
-    return f"quarantined: {spans[0].kind}" if spans and is_fully_redacted(redact(text)) else None
+    side: Side = "query" if memory.query.strip() else "response"
+    spans = turn_findings(memory, side).quarantined
+    if not spans or not is_fully_redacted(_redact_side(memory, side, {})):
+        return None
+    return f"quarantined: {spans[0].kind}"
 
 
 def redact_explanation(explanation: Explanation) -> Explanation:
@@ -182,11 +241,12 @@ def redact_explanation(explanation: Explanation) -> Explanation:
 def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDraft]:
     """Drop drafts that contain quarantined text or were derived from it.
 
-    From a passage that is only suspicious, which about one ordinary message in fifty contains, a draft may
-    be derived unless it is suspicious itself. A sentence that is kept as said may be: it is shown as a
-    quotation, as its turn is.
+    From a passage that is only suspicious, which about one ordinary message in fifty contains, a draft may be
+    derived unless it is suspicious itself. A sentence that is kept as said may be: it is shown as a
+    quotation, as its turn is. Nothing is derived from what the network finds suspicious: that is rarely
+    harmless.
     """
-    findings = {side: scan_text(turn.text_of(side)) for side in _SIDES}
+    findings = {side: turn_findings(turn, side) for side in SIDES}
     secrets = _turn_secrets(turn)
     is_instruction = bool(findings["query"].instructions)
 
@@ -199,7 +259,7 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
             if source.turn != turn.id:
                 continue
             said = findings[source.side]
-            doubted = own.suspicious and draft.relation != SAID
+            doubted = turn.findings is not None or (own.suspicious and draft.relation != SAID)
             unfit = (*said.quarantined, *said.suspicious) if doubted else said.quarantined
             if is_instruction and source.side == "response":
                 return True
@@ -211,7 +271,11 @@ def filter_drafts(drafts: Sequence[ThoughtDraft], turn: Turn) -> list[ThoughtDra
 
 
 def _turn_secrets(turn: Turn) -> dict[str, str]:
-    return {**secret_values(turn.query), **secret_values(turn.response)}
+    return {
+        value: kind
+        for side in SIDES
+        for value, kind in secret_values(turn.text_of(side), turn_findings(turn, side).secrets).items()
+    }
 
 
 def _draft_text(draft: ThoughtDraft) -> str:

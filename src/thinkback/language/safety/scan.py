@@ -1,9 +1,11 @@
-"""Scans a text for instructions and secrets, with patterns and with the trained detector, in bounded time.
+"""Scans a text for instructions and secrets, with patterns and with the trained detectors, in bounded time.
 
 A short text is read in full. A long one is read in chunks: those that may contain something are read in full
 as long as the budget of the text lasts, and roughly afterwards. What is read roughly is not trusted: values
 near labels are redacted as secrets, and the text is recalled as a quotation only. So the time for each
 character falls with the length of a text, whatever it contains.
+
+`scan_text` is fast enough to scan whatever is read. `scan_message` also reads the text with a network.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from thinkback.language.safety.access_values import find_candidates
 from thinkback.language.safety.contact_details import is_contact_statement
 from thinkback.language.safety.detector import SafetyModel, find_access_values, score_windows
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
+from thinkback.language.safety.network_detector import MIN_LINEAR_SCORE, NetworkReading, read_message
 from thinkback.language.safety.normalise import (
     NormalisedText,
     QuarantinedSpan,
@@ -28,6 +32,7 @@ from thinkback.language.safety.secret_formats import blank_placeholders, find_ke
 from thinkback.language.safety.secret_kinds import SECRET, SECRET_KINDS
 from thinkback.language.safety.secret_labels import ORDINARY_VALUE
 from thinkback.language.text_cache import cache_by_digest
+from thinkback.network.cross_encoder import find_cross_encoder
 
 FULLY_READ_CHARS = 8192  # a text up to this length is read in full
 CHUNK_CHARS = 384  # of a longer one; reading a chunk in full costs up to 10 milliseconds
@@ -37,6 +42,7 @@ _FULL_SHARE = 128  # and one of so many
 _DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
 _MAX_KNOWN_SECRETS = 12  # of a reading; in one with more, everything with digits is redacted
 _MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
+_MIN_READ_ORDER, _MIN_READ_SECRET = -5.0, -4.0  # scores from which on the network reads a message
 
 _MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
 REDACTION_MARK = re.compile(rf"\[(?:{'|'.join(_MARK_TEXTS)})\]")
@@ -106,6 +112,34 @@ def scan_text(text: str) -> Findings:
     )
 
 
+def scan_message(text: str) -> Findings | None:
+    """The same, read by the network too; None if `thinkback-reranker` is not installed.
+
+    The network reads about a quarter of ordinary messages: those that may contain something by a scan, and of
+    those no very long ones. Where it is sure that nothing is an instruction, nothing is suspicious.
+    """
+    if find_cross_encoder() is None:
+        return None
+    found = scan_text(text)
+    if len(text) > FULLY_READ_CHARS:
+        return found
+    normalised = normalise_text(_blank_marks(text), REDACTION_MARK).text
+    if not any(found) and not _may_contain_something(normalised):
+        return found
+    network = read_message(normalised)
+    if network is None:
+        return None
+    return scan_in_full(text, prefilter_text(text), runs=True, network=network)
+
+
+def _may_contain_something(text: str) -> bool:
+    """Whether the linear detector does not exclude that a text contains an order or a secret."""
+    return any(
+        window.score.order > _MIN_READ_ORDER or window.score.secret > _MIN_READ_SECRET
+        for window in score_windows(text)
+    ) or any(True for _ in find_candidates(text))
+
+
 def _chunks(text: str) -> Iterator[tuple[int, int]]:
     """Overlapping chunks that begin and end at white space or at the end of a sentence, if there is any."""
     start = 0
@@ -118,14 +152,16 @@ def _chunks(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
-    """Read a text with the patterns that the prefilter calls for, and with the trained detector.
+def scan_in_full(
+    text: str, suspicion: Suspicion, *, runs: bool, network: NetworkReading | None = None
+) -> Findings:
+    """Read a text with the patterns that the prefilter calls for, and with the trained detectors.
 
-    With `runs`, the detector reads runs of sentences too.
+    With `runs`, the linear detector reads runs of sentences too. `network` is the reading of the text as it
+    stands, without disguises.
     """
-    shown = blank_placeholders(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)))
-    normalised = normalise_text(shown, REDACTION_MARK)
-    parts = [_scan_reading(normalised, suspicion, runs)]
+    normalised = normalise_text(_blank_marks(text), REDACTION_MARK)
+    parts = [_scan_reading(normalised, suspicion, runs, network=network)]
     if suspicion.disguised and not is_contact_statement(text):
         suspicion = Suspicion(True, True)
         parts += [
@@ -137,8 +173,17 @@ def scan_in_full(text: str, suspicion: Suspicion, *, runs: bool) -> Findings:
     )
 
 
+def _blank_marks(text: str) -> str:
+    """The text with spaces in place of quotation marks of ours and of placeholders."""
+    return blank_placeholders(text.replace(QUOTATION_MARK, " " * len(QUOTATION_MARK)))
+
+
 def _scan_reading(
-    reading: NormalisedText, suspicion: Suspicion, runs: bool, added_score: float = 0.0
+    reading: NormalisedText,
+    suspicion: Suspicion,
+    runs: bool,
+    added_score: float = 0.0,
+    network: NetworkReading | None = None,
 ) -> Findings:
     limits = SafetyModel.shipped().thresholds
     windows = score_windows(reading.text, runs=runs)
@@ -168,8 +213,16 @@ def _scan_reading(
     if not added_score:  # the text as it stands
         found = [(start, end) for start, end, _ in known]
         is_dense = len(found) > _MAX_KNOWN_SECRETS
-        more = _rough_values(reading.text) if is_dense else find_access_values(reading.text, found)
+        more = _rough_values(reading.text) if is_dense else find_access_values(reading.text, found, network)
         known += [(start, end, SECRET) for start, end in more]
+    if network is not None:
+        found = [(start, end) for start, end, _ in known]
+        known += [(start, end, SECRET) for start, end in network.secret_words(reading.text, found)]
+        score = network.order_score(max((each.score.order for each in windows), default=MIN_LINEAR_SCORE))
+        if score < network.thresholds.overruled:
+            suspicious = []
+        elif score >= network.thresholds.quoted and not flagged:
+            suspicious = [reading.original_span(network.start, network.end, INSTRUCTION)]
     secrets = [reading.original_span(*each) for each in known]
     return Findings(merge_spans(instructions), merge_spans(secrets), merge_spans(suspicious))
 

@@ -77,7 +77,7 @@ SELECT count(*) FROM entries WHERE embedder <> (SELECT value FROM meta WHERE nam
   AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'reembedding')
 
 -- name: verify.turns
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE tenant = $tenant AND space = $1 AND id > $2 ORDER BY id LIMIT nullif($3, -1)
 
 -- name: verify.thoughts

@@ -132,6 +132,7 @@ def turn_to_row(space_id: int, turn: Turn) -> Sequence[Any]:
         turn.response,
         optional_micros(turn.thought_at),
         checks_to_json(turn.checks),
+        turn.findings,
     )
 
 
@@ -155,8 +156,9 @@ def recalled_refs(text: str) -> set[tuple[str, int]]:
 @reads_rows_of("turns")
 def turn_from_row(row: Row) -> Turn:
     id_, session, key, asker, answerer, at, recorded_at, recalled, query, response = row[:10]
-    thought_at, caught, hidden_by = row[10:13]
-    _require_texts(session, asker, answerer, query, response, *(() if key is None else (key,)))
+    thought_at, caught, hidden_by, findings = row[10:14]
+    _require_texts(session, asker, answerer, query, response)
+    _require_texts(*(each for each in (key, findings) if each is not None))
     _require_numbers(id_, *(() if hidden_by is None else (hidden_by,)))
     return Turn(
         id=id_,
@@ -172,6 +174,7 @@ def turn_from_row(row: Row) -> Turn:
         thought_at=optional_time(thought_at),
         checks=checks_from_json(caught),
         hidden_by=hidden_by,
+        findings=findings,
     )
 
 

@@ -39,6 +39,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "checks",
             "hidden_by",
             "stamp",
+            "findings",
         ),
     ),
     "turn_metadata": (("turn",), ("body",)),

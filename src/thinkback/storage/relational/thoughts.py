@@ -130,7 +130,7 @@ class ThoughtsMixin(RelationalBase):
             journal.close()
             done = plan.cause if plan.completes_cause else plan.turn
             if done is not None:
-                self._db.run("queue.done", (space_id, done, to_micros(now)))
+                self._db.run("queue.done", (space_id, done, to_micros(now), plan.findings, journal.version))
         return journal.written
 
     def retire(self, space: str, thought: int, reason: str, actor: str, now: datetime) -> Action:

@@ -53,8 +53,8 @@ RETURNING id
 DELETE FROM spaces WHERE id = ?1
 
 -- name: turns.insert
-INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+INSERT INTO turns (space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, findings)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 
 -- name: turns.hide
 UPDATE turns SET hidden_by = ?3, stamp = ?4, lease = NULL, lease_until = NULL
@@ -77,35 +77,35 @@ ROLLBACK TO request
 RELEASE request
 
 -- name: turns.by_key
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND key = ?3
 
 -- name: turns.select
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE space = ?1 AND id > ?2 AND (?4 OR hidden_by IS NULL)
 ORDER BY id LIMIT ?3
 
 -- name: turns.newest
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE space = ?1 AND id > ?2 AND (?4 OR hidden_by IS NULL)
 ORDER BY id DESC LIMIT ?3
 
 -- name: turns.select_in_session
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 AND (?5 OR hidden_by IS NULL)
 ORDER BY id LIMIT ?3
 
 -- name: turns.newest_in_session
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns INDEXED BY turns_by_session WHERE space = ?1 AND id > ?2 AND session = ?4 AND (?5 OR hidden_by IS NULL)
 ORDER BY id DESC LIMIT ?3
 
 -- name: turns.by_ids
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE space = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id
 
 -- name: turns.of_user
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2)
   AND id IN (SELECT value FROM json_each(?3)) ORDER BY id
 
@@ -155,7 +155,7 @@ UPDATE turns SET lease = ?2, lease_until = ?3, attempts = attempts + 1
 WHERE space = ?1 AND id IN (
   SELECT id FROM turns WHERE space = ?1 AND thought_at IS NULL AND failure IS NULL AND hidden_by IS NULL ORDER BY id LIMIT ?4
 )
-RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, attempts
+RETURNING id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings, attempts
 
 -- name: queue.try_lock
 SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2
@@ -169,7 +169,8 @@ SELECT lease, thought_at, at, hidden_by FROM turns
 WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND id = ?3
 
 -- name: queue.done
-UPDATE turns SET thought_at = ?3, lease = NULL, lease_until = NULL WHERE space = ?1 AND id = ?2
+UPDATE turns SET thought_at = ?3, findings = ?4, stamp = CASE WHEN ?4 <> '' THEN ?5 ELSE stamp END, lease = NULL, lease_until = NULL
+WHERE space = ?1 AND id = ?2
 
 -- name: queue.release
 UPDATE turns SET lease = NULL, lease_until = ?4, attempts = attempts - NOT ?5

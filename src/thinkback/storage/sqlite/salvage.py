@@ -32,7 +32,7 @@ _STATE_UNKNOWN = "salvaged from the journal of a damaged database; whether it wa
 
 # The types of the columns: i integer, t text, upper case if NULL is possible, 0 NULL (the rowid).
 _SPACE, _EARLY_SPACE, _SPACE_NAME = "0ttiiiiiiii", "0tiiiiiiii", "tti"
-_TURN, _TURN_ADDED = "iiITIiTtTttiittt", ("t", "I", "i")
+_TURN, _TURN_ADDED = "iiITIiTtTttiittt", ("t", "I", "i", "T")
 _THOUGHT, _ACTION, _ACTION_ADDED = "iiittttti" + "IIiIti", "iitttiIIItt", ("t",)
 _SUMMARY, _SUMMARY_UPDATE, _METADATA = "itiit", "itit", "iit"
 _TYPES: dict[str, tuple[type, ...]] = {"i": (int,), "I": (int,), "t": (str,), "T": (str,), "0": ()}
@@ -106,7 +106,7 @@ def _read_record(record: Record, spaces: dict[int, _Rows], names: dict[int, tupl
         space.key, space.counters = (str(tenant), str(name)), (_int(last_turn), _int(last_thought))
     elif not is_table and _has_types(values, _SPACE_NAME):
         names[_int(values[2])] = (str(values[0]), str(values[1]))
-    elif is_table and (turn := _completed(values, _TURN, _TURN_ADDED, ("[]", None, 0))):
+    elif is_table and (turn := _completed(values, _TURN, _TURN_ADDED, ("[]", None, 0, None))):
         _add_turn(spaces[_int(turn[0])], turn)
     elif is_table and (action := _completed(values, _ACTION, _ACTION_ADDED, ("[]",))):
         read = rows.action_from_row(tuple(action[1:]))
@@ -130,9 +130,9 @@ def _read_record(record: Record, spaces: dict[int, _Rows], names: dict[int, tupl
 
 def _add_turn(space: _Rows, values: list[Value]) -> None:
     _, id_, thought_at, _, _, _, _, session, key, asker, answerer, at, recorded_at = values[:13]
-    recalled, query, response, checks, hidden_by, _ = values[13:]
+    recalled, query, response, checks, hidden_by, _, findings = values[13:]
     row = (id_, session, key, asker, answerer, at, recorded_at, recalled, query, response)
-    turn = rows.turn_from_row((*row, thought_at, checks, hidden_by))
+    turn = rows.turn_from_row((*row, thought_at, checks, hidden_by, findings))
     check_field_types(turn)
     space.turns[turn.id] = turn
 

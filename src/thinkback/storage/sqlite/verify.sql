@@ -64,7 +64,7 @@ SELECT count(*) FROM entries WHERE embedder <> (SELECT value FROM meta WHERE nam
   AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'reembedding')
 
 -- name: verify.turns
-SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by
+SELECT id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, hidden_by, findings
 FROM turns WHERE space = ?1 AND id > ?2 ORDER BY id LIMIT ?3
 
 -- name: verify.thoughts

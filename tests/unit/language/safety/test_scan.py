@@ -182,9 +182,9 @@ def test_suspicious_turn_is_quoted_and_teaches_nothing() -> None:
     ]
     text = next(text for text in lines if scan_text(text).suspicious and not scan_text(text).quarantined)
     assert limits.quoted < limits.withheld
-    assert quarantine.quote_suspicious(text, text) == f'{quarantine.QUOTATION_MARK} "{text}"'
-    quoted = quarantine.quote_suspicious(text, text)
-    assert quarantine.quote_suspicious(quoted, text) == quoted
+    assert quarantine.quote(text) == f'{quarantine.QUOTATION_MARK} "{text}"'
+    quoted = quarantine.quote(text)
+    assert quarantine.quote(quoted) == quoted
 
 
 def test_model_file_is_small_and_read_back(tmp_path: Path) -> None:

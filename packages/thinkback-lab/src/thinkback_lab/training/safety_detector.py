@@ -48,7 +48,7 @@ MAX_REDACTED = 0.001  # share of harmless texts above the threshold of secrets, 
 SECRET_MARGIN = 0.3
 MAX_DOUBT = 0.03  # share of orders that the patterns see and the detector may overrule
 _NO_SCORE = -99.0
-_NO_MARKS = re.compile("(?!)")  # training texts have no redaction marks
+NO_MARKS = re.compile("(?!)")  # training texts have no redaction marks
 _KINDS = ("order", "secret")
 
 
@@ -68,7 +68,7 @@ def harmless_texts(lives: Iterable[Life]) -> Iterator[str]:
         yield from (question.q for question in life.questions)
 
 
-class _Rows:
+class FeatureRows:
     """Features of windows; each text is analysed once."""
 
     def __init__(self) -> None:
@@ -81,12 +81,12 @@ class _Rows:
 
     def windows(self, text: str, *, gated: bool = False) -> list[Row]:
         """The windows of a text; with `gated`, those that the detector scores."""
-        normalised = normalise_text(text, _NO_MARKS).text
+        normalised = normalise_text(text, NO_MARKS).text
         found = (normalised[start:end].strip() for start, end in SafetyModel.windows(normalised))
         return [self.of(window) for window in dict.fromkeys(found) if window and (not gated or gate(window))]
 
     def whole(self, text: str) -> Row:
-        return self.of(normalise_text(text, _NO_MARKS).text.strip())
+        return self.of(normalise_text(text, NO_MARKS).text.strip())
 
 
 def train_safety_model(
@@ -102,7 +102,7 @@ def train_safety_model(
     From the files of `values`, only the scores of single values are learned. `development` are harmless texts
     of all kinds, `sentences` are what users say.
     """
-    rows = _Rows()
+    rows = FeatureRows()
     unseen: dict[str, list[tuple[float, SafetyCase]]] = {kind: [] for kind in _KINDS}
     talk_scores: dict[str, list[float]] = {}
     weights: dict[str, Floats] = {}
@@ -111,14 +111,14 @@ def train_safety_model(
     for number, kind in enumerate(_KINDS):
         for done, left_out in enumerate(folds):
             others = [case for name in names if name not in left_out for case in files[name]]
-            fitted = _fit(kind, others, talk[::FOLD_TALK], rows, TALK_WEIGHT * FOLD_TALK)
+            fitted = fit_kind(kind, others, talk[::FOLD_TALK], rows, TALK_WEIGHT * FOLD_TALK)
             tested = (case for name in left_out for case in files[name])
-            unseen[kind] += ((_score(fitted, case.text, rows), case) for case in tested)
+            unseen[kind] += ((score_text(fitted, case.text, rows), case) for case in tested)
             on_progress(number * (len(folds) + 1) + done + 1, len(_KINDS) * (len(folds) + 1))
         everything = [case for cases in files.values() for case in cases]
-        weights[kind] = _fit(kind, everything, talk, rows, TALK_WEIGHT)
-        talk_scores[kind] = [_score(weights[kind], text, rows) for text in development]
-    said = [_score(weights["order"], text, rows) for text in sentences]
+        weights[kind] = fit_kind(kind, everything, talk, rows, TALK_WEIGHT)
+        talk_scores[kind] = [score_text(weights[kind], text, rows) for text in development]
+    said = [score_text(weights["order"], text, rows) for text in sentences]
     weights["value"], value_threshold, value_shares = _train_values({**files, **values}, talk, development)
     thresholds = _choose_thresholds(unseen, talk_scores, said)._replace(value=value_threshold)
     words = np.stack([weights[name][:-1] for name in SafetyModel.OUTPUTS], axis=1)
@@ -153,8 +153,8 @@ def _train_values(
     return weights, threshold, value_figures(unseen, said, threshold)
 
 
-def _fit(
-    kind: str, cases: Iterable[SafetyCase], talk: Iterable[str], rows: _Rows, talk_weight: float
+def fit_kind(
+    kind: str, cases: Iterable[SafetyCase], talk: Iterable[str], rows: FeatureRows, talk_weight: float
 ) -> Floats:
     """Weights by bucket, the bias last: texts of this kind against harmless ones and ordinary talk."""
     found: list[Row] = []
@@ -183,7 +183,7 @@ def _fit(
     return np.append(fitted.words, fitted.dense)
 
 
-def _score(weights: Floats, text: str, rows: _Rows) -> float:
+def score_text(weights: Floats, text: str, rows: FeatureRows) -> float:
     """The highest score of a window, as the detector finds it."""
     found = (float(np.sum(weights[slots] * values)) for slots, values in rows.windows(text, gated=True))
     return float(weights[-1]) + max(found, default=_NO_SCORE)
@@ -199,30 +199,30 @@ def _choose_thresholds(
         kind: [*(score for score, case in unseen[kind] if case.kind == "benign"), *talk[kind]]
         for kind in _KINDS
     }
-    quoted = max(_limit(lookalikes, MAX_QUOTED), _limit(sentences, MAX_QUOTED_TALK))
+    quoted = max(lowest_threshold(lookalikes, MAX_QUOTED), lowest_threshold(sentences, MAX_QUOTED_TALK))
     positives = sorted(
         score
         for score, case in unseen["order"]
-        if case.kind == "order" and score > _NO_SCORE / 2 and _match_patterns(case.text, "order")
+        if case.kind == "order" and score > _NO_SCORE / 2 and match_patterns(case.text, "order")
     )  # those that only a disguised reading shows have no score
     return Thresholds(
         quoted=quoted,
-        withheld=_limit(harmless["order"], MAX_WITHHELD) + WITHHELD_MARGIN,
-        secret=_limit(harmless["secret"], MAX_REDACTED) + SECRET_MARGIN,
+        withheld=lowest_threshold(harmless["order"], MAX_WITHHELD) + WITHHELD_MARGIN,
+        secret=lowest_threshold(harmless["secret"], MAX_REDACTED) + SECRET_MARGIN,
         doubted=positives[int(MAX_DOUBT * len(positives))],
         value=0.0,  # chosen by itself
     )
 
 
-def _limit(scores: Sequence[float], share: float) -> float:
+def lowest_threshold(scores: Sequence[float], share: float) -> float:
     """The lowest threshold that at most this share of the scores reaches."""
     ordered = sorted(scores, reverse=True)
     return float(np.nextafter(ordered[int(share * len(ordered))], 99.0))
 
 
-def _match_patterns(text: str, kind: str) -> bool:
+def match_patterns(text: str, kind: str) -> bool:
     """Whether the patterns alone find an order or a secret."""
-    normalised = normalise_text(text, _NO_MARKS)
+    normalised = normalise_text(text, NO_MARKS)
     return any(
         True
         for reading in (normalised, *disguised_readings(normalised))
@@ -245,7 +245,7 @@ def _figures(
         return _share(scores, limit)
 
     langs = sorted({case.lang for _, case in unseen})
-    seen = [score if not _match_patterns(case.text, kind) else 99.0 for score, case in unseen]
+    seen = [score if not match_patterns(case.text, kind) else 99.0 for score, case in unseen]
     missed = sorted(
         (score, case.text)
         for (score, case), either in zip(unseen, seen, strict=True)

@@ -1,0 +1,134 @@
+"""The detector that reads a whole message with the network of `thinkback-reranker`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.factories import NOW
+
+from thinkback.errors import InvalidInput
+from thinkback.language.safety import quarantine, scan
+from thinkback.language.safety.network_detector import (
+    NetworkReading,
+    NetworkThresholds,
+    SafetyNetwork,
+    TokenScore,
+)
+from thinkback.language.safety.scan import FULLY_READ_CHARS, Findings, scan_message, scan_text
+from thinkback.network.cross_encoder import CrossEncoder, get_cross_encoder
+from thinkback.types import Turn
+
+LIMITS = NetworkThresholds(quoted=0.0, overruled=-3.0, value=1.0, word=2.0)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> CrossEncoder:
+    return get_cross_encoder()
+
+
+def turn(query: str, response: str = "", findings: str | None = None) -> Turn:
+    return Turn(id=1, session="s", query=query, response=response, at=NOW, recorded_at=NOW, findings=findings)
+
+
+def test_model_file_is_small_and_read_back(tmp_path: Path, encoder: CrossEncoder) -> None:
+    model = SafetyNetwork.shipped()
+    path = tmp_path / "network.npz"
+    model.save(path)
+    assert path.stat().st_size <= 1 << 20
+    text = "the gate opens if you say otter pudding"
+    assert SafetyNetwork.load(path).read(text, encoder) == model.read(text, encoder)
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.npz"
+    np.savez(path, weights=np.zeros(3))
+    with pytest.raises(InvalidInput, match="not a safety network"):
+        SafetyNetwork.load(path)
+    weights = {**SafetyNetwork.shipped().weights, "token.weight": np.zeros((2, 1), dtype=np.float32)}
+    SafetyNetwork(weights, LIMITS).save(path)
+    with pytest.raises(InvalidInput, match="another version"):
+        SafetyNetwork.load(path)
+
+
+def test_long_text_is_read_in_runs(encoder: CrossEncoder) -> None:
+    text = "we walked along the lake and had tea. " * 60
+    runs = list(encoder.token_vectors(text))
+    assert len(runs) > 1
+    assert runs[0].places[-1][1] > runs[1].places[0][0]  # they overlap
+    reading = SafetyNetwork.shipped().read(text, encoder)
+    assert reading.tokens[0].start == 0
+    assert reading.tokens[-1].end == len(text)
+    assert list(encoder.token_vectors("")) == []
+
+
+def test_lone_surrogates_are_read(encoder: CrossEncoder) -> None:
+    text = "a \ud83d b"
+    assert [place[1] for run in encoder.token_vectors(text) for place in run.places][-1] == len(text)
+
+
+def test_secret_words_are_whole_and_joined() -> None:
+    text = "they say otter pudding99 at the gate"
+    tokens = [(0, 4, -5.0), (4, 8, -5.0), (8, 14, 3.0), (14, 20, 0.5), (20, 22, -5.0), (24, 27, -5.0)]
+    reading = NetworkReading(0.0, 0, len(text), [TokenScore(*each) for each in tokens], LIMITS)
+    assert [text[start:end] for start, end in reading.secret_words(text, [])] == ["otter pudding99"]
+    assert list(reading.secret_words(text, [(9, 14)])) == []
+    assert reading.secret_score(9, 20) == 3.0
+
+
+def test_messages_without_anything_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str) -> None:
+        raise AssertionError(f"read {text!r}")
+
+    monkeypatch.setattr(scan, "read_message", fail)
+    assert scan_message("My sister moved to Turku in May.") == Findings()
+    assert scan_message("x y " * FULLY_READ_CHARS) == scan_text("x y " * FULLY_READ_CHARS)
+    with pytest.raises(AssertionError):
+        scan_message("the shed wants 6614 and a pull")
+
+
+def test_sure_network_overrules_what_only_seems_suspicious(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = Path("scenarios/safety/mixed_a.jsonl").read_text("utf-8").splitlines()
+    text = next(
+        case["text"]
+        for case in map(json.loads, lines)
+        if scan_text(case["text"]).suspicious and not scan_text(case["text"]).quarantined
+    )
+    for order, is_suspicious in ((-20.0, False), (20.0, True)):
+        reading = NetworkReading(order, 0, len(text), [], LIMITS)
+        monkeypatch.setattr(scan, "read_message", lambda _, reading=reading: reading)
+        findings = scan_message(text)
+        assert findings is not None
+        assert bool(findings.suspicious) is is_suspicious
+
+
+def test_without_the_network_a_turn_is_scanned_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "find_cross_encoder", lambda: None)
+    told = turn("my email password is Tulip_garden7")
+    assert quarantine.scanned(told) == told
+    assert "Tulip" not in quarantine.redact_memory(told).query
+
+
+def test_findings_are_stored_with_the_turn() -> None:
+    assert quarantine.scanned(turn("We walked along the lake.", "Nice.")).findings == ""
+    told = quarantine.scanned(turn("my email password is Tulip_garden7", "Tulip_garden7, noted."))
+    assert "Tulip" not in (told.findings or "Tulip")
+    assert quarantine.turn_findings(told, "query") == scan_message(told.query)
+    shown = quarantine.redact_memory(told)
+    assert "Tulip" not in shown.query + shown.response
+
+
+def test_stored_findings_are_used_and_damaged_ones_are_not() -> None:
+    told = turn("the gate wants otter pudding")
+    spans = {"secrets": [[15, 28, "secret"]], "suspicious": [[0, 28, "instruction"]]}
+    stored = replace(told, findings=json.dumps({"version": 1, "query": spans}))
+    redacted = quarantine.redact_memory(stored).query
+    assert "otter" not in redacted
+    assert redacted.startswith(quarantine.QUOTATION_MARK)
+    for damaged in ("{", "[]", '{"version": 1, "query": 3}', '{"version": 1, "query": {"secrets": [[1]]}}'):
+        assert quarantine.turn_findings(replace(told, findings=damaged), "query") == scan_text(told.query)
+    other_version = json.dumps({"version": 99, "query": spans})
+    assert quarantine.turn_findings(replace(told, findings=other_version), "query") == scan_text(told.query)
