@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from thinkback.protocols import LLM, Embedder, Store
     from thinkback.recall.kind_classifier import KindModel
     from thinkback.recall.question_classifier import QuestionModel
+    from thinkback.recall.request_classifier import RequestModel
     from thinkback.think.sentence_classifier import SentenceModel
     from thinkback.types import Action, Answer, Message, Recollection, Reply, Synthesis, Thought, Turn
 
@@ -41,6 +42,7 @@ _MODULES = {
     "Preset": "presets",
     "KindModel": "recall.kind_classifier",
     "QuestionModel": "recall.question_classifier",
+    "RequestModel": "recall.request_classifier",
     "SafetyModel": "language.safety.detector",
     "SentenceModel": "think.sentence_classifier",
     "UpdateModel": "language.update_scorer",
@@ -69,6 +71,7 @@ __all__ = [
     "QuestionModel",
     "Recollection",
     "Reply",
+    "RequestModel",
     "SafetyModel",
     "SentenceModel",
     "Store",

@@ -19,7 +19,7 @@ COMPONENTS: dict[str, set[str]] = {
     "commands/evaluate.py": {"cli.cluster"},
     "commands/suite_cluster.py": {"bulk.cluster"},
     # the language of an answer, and which of its words were never told
-    "evaluations/chats.py": {"language.writing_systems", "recall.grounding"},
+    "evaluations/chats.py": {"language.writing_systems", "recall.chat_phrases", "recall.grounding"},
     # the check of answers alone, without a chat
     "evaluations/contradictions.py": {"language.sentences", "recall.consistency", "types"},
     # which passages of a turn a thought quotes
@@ -39,11 +39,13 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.windows",
     },
     # single sentences of lives as training examples, and the vectors of the network
-    "training/question_classifier.py": {
+    "training/message_classifier.py": {
         "language.sentences",
         "network.cross_encoder",
-        "recall.question_classifier",
+        "recall.message_classifier",
     },
+    "training/question_classifier.py": {"network.cross_encoder"},
+    "training/request_classifier.py": {"network.cross_encoder"},
     "commands/train.py": {"network.cross_encoder"},
     # the candidates and features of the scores of values
     "training/access_values.py": {
@@ -66,6 +68,15 @@ COMPONENTS: dict[str, set[str]] = {
         "language.safety.normalise",
         "language.safety.secret_detection",
     },
+    "training/safety_network.py": {
+        "language.safety.access_values",
+        "language.safety.detector",
+        "language.safety.network_detector",
+        "language.safety.normalise",
+        "language.safety.secret_detection",
+        "network.cross_encoder",
+    },
+    "commands/train_safety_network.py": {"network.cross_encoder"},
     # the marks of the tuned model: their training examples and scores, and adapters for it
     "evaluations/updates.py": {"think.update_form"},
     "training/update_examples.py": {

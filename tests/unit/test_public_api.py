@@ -28,6 +28,7 @@ def test_the_public_names() -> None:
         "QuestionModel",
         "Recollection",
         "Reply",
+        "RequestModel",
         "SafetyModel",
         "SentenceModel",
         "Store",

@@ -23,12 +23,8 @@ from thinkback.protocols import LLM
 from thinkback.recall.acknowledgements import ToldTurn
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
 from thinkback.recall.constraints import Constraint
-from thinkback.recall.memory_chat import (
-    LookUp,
-    needs_model,
-    reply_from_memory,
-    split_message,
-)
+from thinkback.recall.memory_chat import LookUp, reply_from_memory
+from thinkback.recall.message_parts import needs_model, split_message
 from thinkback.recall.prompt_messages import (
     compose_for_small_model,
     compose_retry,

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from thinkback.language.commands import find_commands
 from thinkback.language.relations import get_relation
 from thinkback.language.restrictions import Restriction, find_restriction
 from thinkback.language.second_person import to_second_person
 from thinkback.language.sentence_builder import compose_sentence
-from thinkback.language.sentences import count_words, shorten, split_sentences
+from thinkback.language.sentences import count_words, shorten
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import detect_language, has_han
@@ -31,34 +30,29 @@ from thinkback.recall.acknowledgements import (
     acknowledge,
     capitalise,
     own_words,
-    tells_mood,
     understood,
     without_end,
 )
 from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
-from thinkback.recall.overview import asks_for_overview
-from thinkback.recall.question_classifier import (
-    THRESHOLD_IF_NOTHING_KEPT,
-    THRESHOLD_IF_STORED,
-    asks_for_memory,
-    mark_question,
+from thinkback.recall.message_parts import (
+    MessageParts,
+    continues_message,
+    may_ask,
+    split_message,
 )
+from thinkback.recall.nearest import find_nearest, is_stored_question, is_told, last_turn
+from thinkback.recall.overview import asks_for_overview
+from thinkback.recall.question_classifier import asks_for_memory, mark_question
 from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
-MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
 MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
-MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
-MAX_CONTINUING_WORDS = 2  # of such a question
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_SURE_ODDS = 1.5  # log odds from which a newer memory that was read is quoted alone
 MIN_SURE_CONFIDENCE = 0.3  # below it a sentence that seems to answer is quoted as the nearest only
-MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
-MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
-_MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
 _SAID_TEXT = re.compile(r"user, (?P<day>\d{4}-\d\d-\d\d): (?P<words>.*)", re.DOTALL)  # `display.format_query`
@@ -66,51 +60,6 @@ _SAID_TEXT = re.compile(r"user, (?P<day>\d{4}-\d\d-\d\d): (?P<words>.*)", re.DOT
 
 LookUp = Callable[[str], Recollection]
 """Recalls what belongs to a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageParts:
-    """A message by what it wants: its questions, and whether it is a request or tells something."""
-
-    question: str
-    is_request: bool
-    tells: bool
-
-    @property
-    def may_tell(self) -> bool:
-        """Whether it has no form of a question, so that only the trained classifier says that it asks."""
-        return bool(self.question) and not asks(self.question) and not asks_for_overview(self.question)
-
-    @property
-    def is_rhetorical(self) -> bool:
-        """Whether the question beside a statement wants no answer: "knee hurts again, what can you do"."""
-        return self.tells and load_patterns("rhetorical").search(self.question) is not None
-
-
-def split_message(message: str) -> MessageParts:
-    """Split a message into its questions and the rest."""
-    if find_commands(message):
-        return MessageParts("", is_request=False, tells=True)
-    if load_patterns("request").search(message) and not load_patterns("about").search(message):
-        return MessageParts("", is_request=True, tells=False)
-    sentences = [sentence.text for sentence in split_sentences(message)] or [message]
-    if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
-        sentences = [" ".join(sentences[:-MAX_JUDGED_SENTENCES]), *sentences[-MAX_JUDGED_SENTENCES:]]
-    asked = [sentence for sentence in sentences if _asks(sentence, alone=len(sentences) == 1)]
-    if not asked and asks_for_memory(message) and not tells_mood(message):
-        asked = sentences
-    return MessageParts(" ".join(asked), is_request=False, tells=len(asked) < len(sentences))
-
-
-def _asks(sentence: str, *, alone: bool) -> bool:
-    """Whether a sentence asks something.
-
-    A question for general knowledge is one only if it is the whole message: beside statements it is
-    rhetorical ("the ex wants half the car. which half?").
-    """
-    if load_patterns("about").search(sentence) or asks_for_overview(sentence):
-        return True
-    return not tells_mood(sentence) and (asks_for_memory(sentence) or (alone and asks(sentence)))
 
 
 def reply_from_memory(
@@ -128,62 +77,30 @@ def reply_from_memory(
     if reply := small_talk(message):
         return reply
     parts = split_message(message)
-    if parts.is_request:
-        return say("needs_model", message)
-    if told and told.thoughts and parts.may_tell and not parts.tells:
+    if told and told.thoughts and parts.may_tell and not (parts.question and parts.tells):
         parts = MessageParts("", is_request=False, tells=True)  # a fact was found in it
+    if parts.is_request and not parts.question:
+        return say("needs_model", message)
     question = "" if parts.is_rhetorical else parts.question
     if question and told:
         told = replace(told, mentioned=())  # "what cant tess eat? im at the shops"
     replies = [acknowledge(message, told)] if parts.tells else []
     if not parts.question and told and told.is_read and replies == [say("okay", message)]:
-        question = message if _may_ask(message) else ""
+        question = message if may_ask(message) else ""
     if question:
         if look_up is not None and told is not None:
             look_up = _without_turn(look_up, told.turn.id)
-        continues = bool(before) and look_up is not None and _continues(question)
+        continues = bool(before) and look_up is not None and continues_message(question)
         if continues and look_up is not None:
             more = look_up(f"{mark_question(question)} {before[-MAX_CONTINUED_CHARS:]}")
             known = {item.ref for item in recollection}
             items = (*recollection.items, *(item for item in more if item.ref not in known))
             recollection = replace(recollection, items=items)
-        answer = answer_question(question, recollection, look_up, continues=continues)
+        answer = answer_question(
+            question, recollection, look_up, continues=continues, is_request=parts.is_request
+        )
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
-
-
-def needs_model(message: str, recollection: Recollection, *, after_model: bool = False) -> bool:
-    """Whether a message asks for something else than what was told: a request, advice, general knowledge.
-
-    `after_model` says that a model answered the message before: "shorter, please" is for it, too.
-    """
-    if small_talk(message):
-        return False
-    parts = split_message(message)
-    question = "" if parts.is_rhetorical else parts.question
-    if not question:
-        return parts.is_request or (after_model and count_words(message) <= MAX_FOLLOW_UP_WORDS)
-    if load_patterns("about").search(question) or asks_for_overview(question):
-        return False
-    if (
-        load_patterns("advice").search(question)
-        or _is_about_world(question)
-        or not asks_for_memory(question, threshold=THRESHOLD_IF_NOTHING_KEPT)
-    ):
-        return True
-    if load_patterns("personal").search(question) or _continues(question):
-        return False
-    judge = AnswerJudge(question)  # a question for reasons is about the world: "why is the sky blue"
-    nearest = _nearest(judge, recollection)
-    return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in nearest)
-
-
-def _may_ask(message: str) -> bool:
-    """Whether a message of which nothing was kept is a question; "sure" and "thx" ask nothing."""
-    shortest = _MIN_QUESTION_CHARACTERS_ZH if has_han(message) else _MIN_QUESTION_WORDS
-    if find_commands(message) or count_words(message) < shortest or tells_mood(message):
-        return False
-    return asks_for_memory(message, threshold=THRESHOLD_IF_NOTHING_KEPT) and bool(AnswerJudge(message).words)
 
 
 def _without_turn(look_up: LookUp, turn: int) -> LookUp:
@@ -191,26 +108,23 @@ def _without_turn(look_up: LookUp, turn: int) -> LookUp:
 
     def recall(text: str) -> Recollection:
         found = look_up(text)
-        return replace(found, items=tuple(item for item in found if _last_turn(item) != turn))
+        return replace(found, items=tuple(item for item in found if last_turn(item) != turn))
 
     return recall
 
 
-def _continues(question: str) -> bool:
-    """Whether a question says what it is about only together with the message before it."""
-    judge = AnswerJudge(question)
-    if not judge.words:
-        return not judge.topic
-    is_short = len(judge.words) <= MAX_CONTINUING_WORDS and not any(word.is_role for word in judge.words)
-    return is_short and load_patterns("continues").search(question) is not None
-
-
 def answer_question(
-    question: str, recollection: Recollection, look_up: LookUp | None = None, *, continues: bool = False
+    question: str,
+    recollection: Recollection,
+    look_up: LookUp | None = None,
+    *,
+    continues: bool = False,
+    is_request: bool = False,
 ) -> str:
     """The cited answer from memory; else the nearest statements, or that it was not told or needs a model.
 
-    `continues` says that the question is about the same as the message before.
+    `continues` says that the question is about the same as the message before, `is_request` that it is more
+    likely one for a model: then only a sure answer is given.
     """
     judge = AnswerJudge(mark_question(question))
     statements = list(_own_statements(question, recollection))
@@ -219,7 +133,7 @@ def answer_question(
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
         chosen = [_newer_denial(chosen[0], later) or chosen[0]]
-    nearest = _nearest(judge, recollection)
+    nearest = find_nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _is_doubtful(question, chosen[0], recollection):
         nearest = [*_newer_items(chosen[0].candidate, recollection), chosen[0].candidate]
@@ -230,7 +144,7 @@ def answer_question(
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
         return ("" if detect_language(question) == "zh" else " ").join(cited)
-    elif load_patterns("advice").search(question) or _is_about_world(question):
+    elif is_request:
         return say("needs_model", question)
     elif not (is_personal or asks_for_memory(question)):  # "why is the sky blue": needs a word in common
         nearest = [item for item in nearest if judge.shares_word(item.text, required=True)]
@@ -243,11 +157,6 @@ def answer_question(
         return say("needs_model", question)
     separator = "" if detect_language(question) == "zh" else " "
     return separator.join((say("not_told", question), say("needs_model", question)))
-
-
-def _is_about_world(question: str) -> bool:
-    """Whether a question is plainly not about what was told: arithmetic, weather, general knowledge."""
-    return not load_patterns("personal").search(question) and bool(load_patterns("world").search(question))
 
 
 def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollection) -> bool:
@@ -269,7 +178,7 @@ def _may_be_outdated(
         return False
     if chosen.candidate.outdated is not None:
         return True
-    if not nearest or _last_turn(nearest[0]) <= chosen.said_in:
+    if not nearest or last_turn(nearest[0]) <= chosen.said_in:
         return False
     return judge.has_form(nearest[0].text) and judge.shares_word(nearest[0].text)
 
@@ -280,12 +189,12 @@ def _surely_newer(recollection: Recollection, turn: int) -> list[Candidate]:
     If that memory is outdated, it is the memory that replaced it.
     """
     odds = recollection.answers
-    told = [item for item in recollection if item.ref in odds and _is_told(item)]
+    told = [item for item in recollection if item.ref in odds and is_told(item)]
     best = max(told, key=lambda item: odds[item.ref], default=None)
     if best is None or odds[best.ref] < MIN_SURE_ODDS:
         return []
     newest = next(iter(_newer_items(best, recollection)), best)
-    return [newest] if _last_turn(newest) > turn and _is_told(newest) else []
+    return [newest] if last_turn(newest) > turn and is_told(newest) else []
 
 
 def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]:
@@ -373,14 +282,9 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
     for sentence in score_sentences(question, recollection, sides=("query",)):
         thought = sentence.candidate.thought
         is_wish = thought is not None and thought.relation == INSTRUCTION
-        is_question = asks(sentence.text) if thought else _is_question(sentence.text)
+        is_question = asks(sentence.text) if thought else is_stored_question(sentence.text)
         if not (is_wish or is_question):
             yield sentence
-
-
-def _is_question(text: str) -> bool:
-    """Whether a stored message is surely a question, so that it answers nothing."""
-    return asks(text) or asks_for_memory(text, threshold=THRESHOLD_IF_STORED)
 
 
 def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
@@ -432,39 +336,6 @@ def _antecedent(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) 
         for other in statements
         if 0 <= sentence.said_in - other.said_in <= 1 and other.text != sentence.text
     )
-
-
-def _nearest(judge: AnswerJudge, recollection: Recollection) -> list[Candidate]:
-    """The newest and the best of the memories that match well: the newest may be the change.
-
-    A memory without a word of the question must match better.
-    """
-    relevant = [
-        item
-        for item in recollection
-        if item.outdated is None
-        and item.score.total >= recollection.threshold
-        and (item.score.total >= MIN_UNSHARED_SCORE or judge.shares_word(item.text))
-        and _is_told(item)
-    ]
-    if not relevant:
-        return []
-    best = max(relevant, key=lambda item: item.score.total)
-    close = [item for item in relevant if item.score.total >= MIN_NEAREST_SHARE * best.score.total]
-    newest = max(close, key=_last_turn)
-    return [newest] if _last_turn(newest) == _last_turn(best) else [newest, best]
-
-
-def _is_told(item: Candidate) -> bool:
-    """Whether a memory is something that the user told: no wish, no question, no reply."""
-    if item.thought is not None:
-        return item.thought.relation != INSTRUCTION
-    asked = item.turn is not None and (_is_question(item.turn.query) or not item.turn.query.strip())
-    return not item.with_response and not asked
-
-
-def _last_turn(item: Candidate) -> int:
-    return item.thought.last_turn if item.thought else item.ref.id
 
 
 def _quote(item: Candidate) -> str:

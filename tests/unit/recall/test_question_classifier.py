@@ -11,9 +11,9 @@ import pytest
 
 from thinkback.errors import InvalidInput
 from thinkback.network.cross_encoder import find_cross_encoder
-from thinkback.recall import question_classifier
+from thinkback.recall import message_classifier
+from thinkback.recall.message_classifier import CERTAIN
 from thinkback.recall.question_classifier import (
-    CERTAIN,
     THRESHOLD_IF_NOTHING_KEPT,
     QuestionModel,
     asks_for_memory,
@@ -52,7 +52,7 @@ def test_finds_yes_or_no_questions_without_a_mark_that_were_not_trained_on() -> 
 
 def test_without_the_network_words_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "could olamide have the almond one then"  # in no other test: probabilities are cached
-    monkeypatch.setattr(question_classifier, "load_cross_encoder", lambda: None)
+    monkeypatch.setattr(message_classifier, "load_cross_encoder", lambda: None)
     probability = QuestionModel.shipped().probability(text)
     assert CERTAIN < probability < 1 - CERTAIN
     assert asks_for_memory(text, threshold=probability)

@@ -30,11 +30,12 @@ from thinkback_lab.commands.patients import patients
 from thinkback_lab.commands.record import record
 from thinkback_lab.commands.reranker import eval_reranker, train_reranker
 from thinkback_lab.commands.runs import compare, judge, tables
-from thinkback_lab.commands.train import kinds, questions, sentences, train_pairs
+from thinkback_lab.commands.train import kinds, questions, requests, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
 from thinkback_lab.commands.train_lora import examples, export, lora, merge, score
 from thinkback_lab.commands.train_lora import generate as generate_replies
 from thinkback_lab.commands.train_ranking import ranking
+from thinkback_lab.commands.train_safety_network import safety_network
 from thinkback_lab.datasets.registry import DATASETS
 
 EXIT_INTERRUPTED = 130
@@ -82,9 +83,11 @@ training.command(short_help="The kind classifier of questions.")(kinds)
 training.command(short_help="Which sentences of the user state lasting facts.")(sentences)
 training.command(name="pairs", short_help="Is a newer sentence an update of an older one?")(train_pairs)
 training.command(short_help="Does a message ask for something told before?")(questions)
+training.command(short_help="Does a message want work of a language model?")(requests)
 training.command(short_help="The weights with which recall ranks memories.")(ranking)
 training.command(name="reranker", short_help="The cross-encoder of the preset careful.")(train_reranker)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
+training.command(name="safety-network", short_help="The same with the reranker's network.")(safety_network)
 training.command(short_help="Training examples for a small model that reads turns.")(examples)
 training.command(short_help="Tune a language model with LoRA.")(lora)
 training.command(name="generate", short_help="Let a tuned model read examples.")(generate_replies)

@@ -1,15 +1,15 @@
-"""`thinkback-lab train`: kinds, sentences, pairs, questions, safety."""
+"""`thinkback-lab train`: kinds, sentences, pairs, questions, requests, safety."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from thinkback import KindModel, Memory, QuestionModel, SafetyModel, SentenceModel, UpdateModel
+from thinkback import Memory
 from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.memories import read_memories
@@ -21,6 +21,7 @@ from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
 from thinkback_lab.training.question_classifier import read_messages, train_question_model
+from thinkback_lab.training.request_classifier import read_wanted_messages, train_request_model
 from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
@@ -59,13 +60,13 @@ def kinds(
       thinkback-lab train kinds --out src/thinkback/recall/kinds.npz
     """
     with options.exit_on_error():
-        _check_model_path(out)
+        check_model_path(out)
         with (
             Memory.open(IN_MEMORY, embedder=embedder, background=False) as memory,
             progress("vectors") as report,
         ):
             trained = train_kind_model(memory.embedder, characters, seed, report)
-        _save_model(trained.model, out)
+        save_model(trained.model, out)
     settings = {"characters": characters, "seed": seed, "embedder": trained.model.embedder}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
@@ -119,7 +120,7 @@ def sentences(
       thinkback-lab train sentences train more/ --out src/thinkback/think/models/sentences.npz
     """
     with options.exit_on_error(), ExitStack() as stack:
-        _check_model_path(out)
+        check_model_path(out)
         embedders = [
             stack.enter_context(Memory.open(IN_MEMORY, embedder=spec, background=False)).embedder
             for spec in (["use"] if embedder is None else embedder)
@@ -129,7 +130,7 @@ def sentences(
             trained = train_sentence_model(
                 read_lives(lives, data), read_lives([dev], data), embedders, statements, report
             )
-        _save_model(trained.model, out)
+        save_model(trained.model, out)
     settings = {"lives": lives, "dev": dev, "embedders": [each.name for each in embedders]}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
@@ -181,7 +182,7 @@ def train_pairs(
       thinkback-lab train pairs train more/ --out src/thinkback/language/models/updates.npz
     """
     with options.exit_on_error():
-        _check_model_path(out)
+        check_model_path(out)
         with (
             Memory.open(IN_MEMORY, embedder=embedder, background=False) as memory,
             progress("vectors") as report,
@@ -193,7 +194,7 @@ def train_pairs(
                 list(_labelled_pairs(read_pairs(pairs))) if pairs else (),
                 report,
             )
-        _save_model(trained.model, out)
+        save_model(trained.model, out)
     settings = {"lives": lives, "dev": dev, "embedder": memory.embedder.name}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
@@ -202,18 +203,23 @@ def train_pairs(
         options.print_table(_pair_table(trained.figures), f"{trained.figures['pairs']} training pairs")
 
 
+LabelledMessagesArgument = Annotated[
+    list[Path], typer.Argument(metavar="FILE", help="Labelled messages: JSON lines files, or folders.")
+]
+MoreLivesOption = Annotated[
+    list[str] | None,
+    typer.Option("--lives", metavar="LIVES", help="Lives to learn from too; may be repeated."),
+]
+MemoriesOption = Annotated[
+    list[Path] | None,
+    typer.Option("--memories", metavar="FILE", help="Memories to learn from too; may be repeated."),
+]
+
+
 def questions(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Labelled messages: JSON lines files, or folders.")
-    ],
-    lives: Annotated[
-        list[str] | None,
-        typer.Option("--lives", metavar="LIVES", help="Lives to learn from too; may be repeated."),
-    ] = None,
-    memories: Annotated[
-        list[Path] | None,
-        typer.Option("--memories", metavar="FILE", help="Memories to learn from too; may be repeated."),
-    ] = None,
+    files: LabelledMessagesArgument,
+    lives: MoreLivesOption = None,
+    memories: MemoriesOption = None,
     pairs: PairsOption = None,
     data: options.DataOption = None,
     out: ModelOption = None,
@@ -233,7 +239,7 @@ def questions(
           --out src/thinkback/recall/questions.npz
     """
     with options.exit_on_error():
-        _check_model_path(out)
+        check_model_path(out)
         statements = [*read_statements(), *_pair_statements(read_pairs(pairs) if pairs else ())]
         trained = train_question_model(
             read_messages(files),
@@ -242,14 +248,66 @@ def questions(
             read_memories(memories) if memories else (),
             get_cross_encoder(),
         )
-        _save_model(trained.model, out)
+        save_model(trained.model, out)
     settings = {"files": [str(path) for path in files], "lives": lives or ["train"]}
     settings |= {"memories": [str(path) for path in memories or ()]}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
         options.print_json(summary)
     else:
-        options.print_table(_question_table(trained.figures), f"{trained.figures['examples']} examples")
+        options.print_table(_message_table(trained.figures), f"{trained.figures['examples']} examples")
+
+
+def requests(
+    files: LabelledMessagesArgument,
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--questions",
+            metavar="FILE",
+            help="Messages of `train questions`: those not labelled here are no requests; may be repeated.",
+        ),
+    ] = None,
+    lives: MoreLivesOption = None,
+    memories: MemoriesOption = None,
+    pairs: PairsOption = None,
+    data: options.DataOption = None,
+    out: ModelOption = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Train the request classifier that thinkback ships: does a message want work of a language model?
+
+    Prints, above several thresholds, the share of requests found and of other messages taken for one, each
+    on messages left out, by words alone and with the network. Needs the package thinkback-reranker.
+
+    \b
+    Examples:
+      thinkback-lab train requests scenarios/requests --json
+      thinkback-lab train requests scenarios/requests --questions scenarios/questions --lives train \\
+          --lives scenarios/lives/train.jsonl --lives scenarios/lives/train2.jsonl \\
+          --memories scenarios/memories --pairs scenarios/pairs/compatible.jsonl \\
+          --pairs scenarios/pairs/updates.jsonl --out src/thinkback/recall/requests.npz
+    """
+    with options.exit_on_error():
+        check_model_path(out)
+        statements = [*read_statements(), *_pair_statements(read_pairs(pairs) if pairs else ())]
+        trained = train_request_model(
+            read_wanted_messages(files),
+            read_messages(questions) if questions else (),
+            statements,
+            read_lives(lives or ["train"], data),
+            read_memories(memories) if memories else (),
+            get_cross_encoder(),
+        )
+        save_model(trained.model, out)
+    settings = {"files": [str(path) for path in files], "lives": lives or ["train"]}
+    settings |= {"questions": [str(path) for path in questions or ()]}
+    settings |= {"memories": [str(path) for path in memories or ()]}
+    summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
+    if as_json:
+        options.print_json(summary)
+    else:
+        options.print_table(_message_table(trained.figures), f"{trained.figures['examples']} examples")
 
 
 def safety(
@@ -285,7 +343,7 @@ def safety(
           --out src/thinkback/language/models/safety.npz
     """
     with options.exit_on_error():
-        _check_model_path(out)
+        check_model_path(out)
         cases = {path.stem: read_safety_cases([path]) for path in sorted(files)}
         more = sorted(path for folder in values or () for path in folder.glob("*.jsonl"))
         value_cases = {path.stem: read_safety_cases([path]) for path in more}
@@ -296,7 +354,7 @@ def safety(
         sentences = list(user_sentences(read_lives([dev], data)))
         with progress("texts") as report:
             trained = train_safety_model(cases, value_cases, messages, development, sentences, report)
-        _save_model(trained.model, out)
+        save_model(trained.model, out)
     settings = {"files": sorted(cases), "values": sorted(value_cases), "talk": talk or ["train"], "dev": dev}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:
@@ -305,11 +363,11 @@ def safety(
         options.print_table(_safety_table(trained.figures), f"{trained.figures['texts']} labelled texts")
 
 
-def _question_table(figures: Mapping[str, Any]) -> Table:
+def _message_table(figures: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False)
-    found, false = f"found of {figures['questions']}", f"false of {figures['others']}"
+    found, false = f"found of {figures['positives']}", f"false of {figures['negatives']}"
     for title in ("threshold", found, false, "with network: found", "false"):
         grid.add_column(title, justify="right")
     for threshold, shares in figures["thresholds"].items():
@@ -351,14 +409,19 @@ def _pair_table(figures: Mapping[str, Any]) -> Table:
     return grid
 
 
-def _check_model_path(out: Path | None) -> None:
+def check_model_path(out: Path | None) -> None:
     if out is not None and out.suffix != ".npz":
         raise LabError(f"{out}: the file name must end in .npz")
 
 
-def _save_model(
-    model: KindModel | QuestionModel | SafetyModel | SentenceModel | UpdateModel, out: Path | None
-) -> None:
+class SavedModel(Protocol):
+    """A model that writes itself to a file."""
+
+    def save(self, file: Path, /) -> None: ...
+
+
+def save_model(model: SavedModel, out: Path | None) -> None:
+    """Write a trained model, if a file was named."""
     if out is not None:
         try:
             model.save(out)

@@ -1,0 +1,159 @@
+"""What a message wants: an answer from memory, work of a language model, or only to tell something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from thinkback.language.commands import find_commands
+from thinkback.language.restrictions import find_restriction
+from thinkback.language.sentences import count_words, split_sentences
+from thinkback.language.writing_systems import has_han
+from thinkback.recall.acknowledgements import tells_mood
+from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.chat_phrases import load_patterns, small_talk
+from thinkback.recall.nearest import find_nearest
+from thinkback.recall.overview import asks_for_overview
+from thinkback.recall.question_classifier import (
+    THRESHOLD_IF_NOTHING_KEPT,
+    THRESHOLD_IF_REQUESTED,
+    asks_for_memory,
+)
+from thinkback.recall.request_classifier import SURE_THRESHOLD, wants_task
+from thinkback.types import Recollection
+
+MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
+MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
+MAX_CONTINUING_WORDS = 2  # of a question such as "and which day"
+_MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
+
+
+@dataclass(frozen=True, slots=True)
+class MessageParts:
+    """A message by what it wants: its questions, and whether it is a request or tells something.
+
+    A request that is not sure may also be a question for memory or a statement, so it has these parts, too.
+    """
+
+    question: str
+    is_request: bool
+    tells: bool
+
+    @property
+    def may_tell(self) -> bool:
+        """Whether only a trained classifier says, without being sure, that it asks or is a request."""
+        if not self.question:
+            return self.is_request and self.tells
+        return not asks(self.question) and not asks_for_overview(self.question)
+
+    @property
+    def is_rhetorical(self) -> bool:
+        """Whether the question beside a statement wants no answer: "knee hurts again, what can you do"."""
+        return self.tells and load_patterns("rhetorical").search(self.question) is not None
+
+
+def split_message(message: str) -> MessageParts:
+    """Split a message into its questions and the rest."""
+    if find_commands(message):
+        return MessageParts("", is_request=False, tells=True)
+    if _is_sure_request(message):
+        return MessageParts("", is_request=True, tells=False)
+    if load_patterns("keeps").search(message):
+        return MessageParts("", is_request=False, tells=True)
+    sentences = [sentence.text for sentence in split_sentences(message)] or [message]
+    if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
+        sentences = [" ".join(sentences[:-MAX_JUDGED_SENTENCES]), *sentences[-MAX_JUDGED_SENTENCES:]]
+    asked = [sentence for sentence in sentences if _asks(sentence, alone=len(sentences) == 1)]
+    if not asked and asks_for_memory(message) and not tells_mood(message):
+        asked = sentences
+    question = " ".join(asked)
+    is_request = not _asks_about(message) and (
+        _asks_generally(question)
+        or (wants_task(message) and not asks_for_memory(question, threshold=THRESHOLD_IF_REQUESTED))
+    )
+    return MessageParts(question, is_request=is_request, tells=len(asked) < len(sentences))
+
+
+def _is_sure_request(message: str) -> bool:
+    """Whether a message is a request, whatever it tells or memory knows."""
+    if _asks_about(message) or load_patterns("permission").search(message):  # "is milk ok for marek?"
+        return False
+    if wants_task(message, threshold=SURE_THRESHOLD):
+        return True
+    if load_patterns("keeps").search(message) or not load_patterns("request").search(message):
+        return False
+    return not asks_for_memory(message, threshold=THRESHOLD_IF_NOTHING_KEPT)  # "give me the date again"
+
+
+def _asks_generally(question: str) -> bool:
+    """Whether a question has the form of one for advice or for general knowledge: weather, arithmetic."""
+    if load_patterns("advice").search(question):
+        return True
+    return not load_patterns("personal").search(question) and bool(load_patterns("world").search(question))
+
+
+def _asks_about(text: str) -> bool:
+    """Whether a text asks for all that is known of the user, a person or a thing."""
+    return load_patterns("about").search(text) is not None or asks_for_overview(text)
+
+
+def _asks(sentence: str, *, alone: bool) -> bool:
+    """Whether a sentence asks something.
+
+    A question for general knowledge is one only if it is the whole message: beside statements it is
+    rhetorical ("the ex wants half the car. which half?").
+    """
+    if _asks_about(sentence):
+        return True
+    return not tells_mood(sentence) and (asks_for_memory(sentence) or (alone and asks(sentence)))
+
+
+def needs_model(message: str, recollection: Recollection, *, after_model: bool = False) -> bool:
+    """Whether a message asks for something else than what was told: a request, advice, general knowledge.
+
+    `after_model` says that a model answered the message before: "shorter, please" is for it, too.
+    """
+    if small_talk(message):
+        return False
+    parts = split_message(message)
+    question = "" if parts.is_rhetorical else parts.question
+    if parts.is_request:
+        return not _is_forbidden(question, recollection)
+    if not question:
+        return after_model and count_words(message) <= MAX_FOLLOW_UP_WORDS
+    is_about = _asks_about(question)
+    if not is_about and not asks_for_memory(question, threshold=THRESHOLD_IF_NOTHING_KEPT):
+        return True
+    if is_about or load_patterns("personal").search(question) or continues_message(question):
+        return False
+    judge = AnswerJudge(question)  # a question for reasons is about the world: "why is the sky blue"
+    nearest = find_nearest(judge, recollection)
+    return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in nearest)
+
+
+def _is_forbidden(question: str, recollection: Recollection) -> bool:
+    """Whether a question is for permission, and a memory forbids what it asks for."""
+    if not load_patterns("permission").search(question):
+        return False
+    restrictions = (find_restriction(item.text) for item in recollection)
+    return any(
+        restriction is not None and restriction.find_forbidden(question) for restriction in restrictions
+    )
+
+
+def may_ask(message: str) -> bool:
+    """Whether a message of which nothing was kept is a question; "sure" and "thx" ask nothing."""
+    shortest = _MIN_QUESTION_CHARACTERS_ZH if has_han(message) else _MIN_QUESTION_WORDS
+    if find_commands(message) or load_patterns("keeps").search(message):
+        return False
+    if count_words(message) < shortest or tells_mood(message):
+        return False
+    return asks_for_memory(message, threshold=THRESHOLD_IF_NOTHING_KEPT) and bool(AnswerJudge(message).words)
+
+
+def continues_message(question: str) -> bool:
+    """Whether a question says what it is about only together with the message before it."""
+    judge = AnswerJudge(question)
+    if not judge.words:
+        return not judge.topic
+    is_short = len(judge.words) <= MAX_CONTINUING_WORDS and not any(word.is_role for word in judge.words)
+    return is_short and load_patterns("continues").search(question) is not None

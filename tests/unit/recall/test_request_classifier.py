@@ -1,0 +1,141 @@
+"""The request classifier, on messages by a writer who did not know it, and its model file."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thinkback.errors import InvalidInput
+from thinkback.network.cross_encoder import find_cross_encoder
+from thinkback.recall import message_classifier
+from thinkback.recall.message_parts import split_message
+from thinkback.recall.question_classifier import QuestionModel
+from thinkback.recall.request_classifier import RequestModel, wants_task
+
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+HELDOUT = SCENARIOS / "requests" / "heldout" / "mixed.jsonl"
+CHATS = SCENARIOS / "chats" / "heldout"
+
+needs_network = pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+
+
+def _messages(wants: str) -> list[str]:
+    messages = map(json.loads, HELDOUT.read_text("utf-8").splitlines())
+    return [message["text"] for message in messages if message["wants"] == wants]
+
+
+def _count_requests(messages: list[str]) -> int:
+    return sum(split_message(message).is_request for message in messages)
+
+
+@needs_network
+def test_finds_requests_that_were_not_trained_on() -> None:
+    tasks, asked, told = map(_messages, ("task", "memory", "tell"))
+    assert (len(tasks), len(asked), len(told)) == (80, 60, 60)
+    assert _count_requests(tasks) >= 57
+    assert _count_requests(asked) <= 3
+    assert _count_requests(told) <= 4
+
+
+def test_words_alone_find_requests_without_the_network() -> None:
+    model = RequestModel.shipped()
+    found = {
+        wants: sum(model.probability(text) >= 0.3 for text in _messages(wants))
+        for wants in ("task", "memory", "tell")
+    }
+    assert found["task"] >= 40
+    assert found["memory"] + found["tell"] <= 6
+
+
+def test_messages_of_chats_are_no_requests() -> None:
+    lines = [line for file in sorted(CHATS.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
+    chats = [message.get("ask") or message.get("say") for message in map(json.loads, lines)]
+    messages = [message for message in chats if message]
+    assert len(messages) > 250
+    assert _count_requests(messages) <= 0.035 * len(messages)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "remember im off dairy",
+        "note that the plumber comes friday",
+        "please write down: rent is 840 now",
+        "帮我记一下，水管工周五来",
+        "my sister anna wrote a card for mum",
+    ],
+)
+def test_what_is_to_be_kept_in_mind_is_a_statement(message: str) -> None:
+    parts = split_message(message)
+    assert (parts.is_request, parts.tells) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["tell me about my sister anna", "what do you know about the boiler?", "你都记得我什么？"],
+)
+def test_what_is_known_about_something_is_for_memory(message: str) -> None:
+    parts = split_message(message)
+    assert (parts.is_request, bool(parts.question)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "write a card for my sister anna who just moved to turku",
+        "how do i get candle wax out of a tablecloth",
+        "翻译成英文：我明天不来上班",
+    ],
+)
+def test_work_for_a_model_is_a_request_also_if_it_names_facts(message: str) -> None:
+    assert split_message(message).is_request
+
+
+def test_the_network_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "could you maybe sort the seating for the fundraiser"  # in no other test: vectors are cached
+    monkeypatch.setattr(message_classifier, "load_cross_encoder", lambda: None)
+    probability = RequestModel.shipped().probability(text)
+    assert wants_task(text, threshold=probability)
+    assert not wants_task(text, threshold=probability + 1e-9)
+
+
+def test_a_saved_model_scores_alike_and_has_the_same_bytes() -> None:
+    files = io.BytesIO(), io.BytesIO()
+    RequestModel.shipped().save(files[0])
+    files[0].seek(0)
+    loaded = RequestModel.load(files[0])
+    loaded.save(files[1])
+    assert files[0].getvalue() == files[1].getvalue()
+    assert loaded.probability("write a poem") == RequestModel.shipped().probability("write a poem")
+
+
+def test_a_damaged_or_foreign_file_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no model of requests"):
+        RequestModel.load(io.BytesIO(b"not a model"))
+    other = io.BytesIO()
+    np.savez(
+        other,
+        words=np.zeros(8, dtype=np.int8),
+        scale=np.float32(1),
+        dense=np.zeros(2),
+        network=np.zeros(3, dtype=np.float32),
+    )
+    other.seek(0)
+    with pytest.raises(InvalidInput, match="model of requests was made for another version"):
+        RequestModel.load(other)
+
+
+def test_the_two_models_differ_in_what_they_find() -> None:
+    question, request = "when was the dentist again", "write me a limerick about dentists"
+    asks, wants = QuestionModel.shipped(), RequestModel.shipped()
+    assert asks.probability(question) > 0.5 > wants.probability(question)
+    assert wants.probability(request) > 0.5 > asks.probability(request)
+
+
+def test_empty_and_endless_messages_are_no_requests() -> None:
+    assert not wants_task("")
+    assert 0 <= RequestModel.shipped().probability("where " * 100_000) <= 1
