@@ -49,6 +49,8 @@ def test_outcome_of_a_told_question(answer: str, outcome: str) -> None:
         ("你还没告诉过我。", "not told"),
         ("I don't know, sorry.", "not told"),
         ("Your brother is Tom.", "invented"),
+        ("Okay.", "wrong"),
+        ("For that I need a language model. Get one: thinkback pull qwen", "wrong"),
     ],
 )
 def test_outcome_of_a_question_that_was_never_told(answer: str, outcome: str) -> None:

@@ -17,7 +17,7 @@ Every question has one outcome:
   right     told, and answered with the accepted words
   not told  never told, and the answer says so, or that it is not sure and what comes nearest
   missed    told, but the answer says that it was not
-  wrong     told, but answered with other words of the user, or with a rejected word
+  wrong     told, but answered with other words of the user, or with a rejected word; or not answered at all
   invented  never told, but answered as if it were; or with a number or name that the user never said
 """
 
@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
 
 from thinkback.language.writing_systems import detect_language
+from thinkback.recall.chat_phrases import say
 from thinkback.recall.grounding import find_ungrounded
 from thinkback_lab.errors import LabError
 from thinkback_lab.files import format_validation_error, iter_json_lines
@@ -143,7 +144,9 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> O
     text = _CITATION.sub("", answer)
     says_not_told = bool(_NOT_TOLD.search(text))
     if not message.told:
-        return "not told" if says_not_told else "invented"
+        if says_not_told:
+            return "not told"
+        return "wrong" if _says_nothing(answer) else "invented"
     lowered = text.lower()
     accepted = has_accepted(text, message.accept) and not any(word in lowered for word in message.reject)
     # A right answer in Chinese may use other words: only its numbers and Latin names are checked.
@@ -153,6 +156,11 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> O
     if accepted:
         return "right"
     return "missed" if says_not_told else "wrong"
+
+
+def _says_nothing(answer: str) -> bool:
+    """Whether a reply only says "okay", or that a language model is needed."""
+    return _NEEDS_MODEL.search(answer) is not None or answer in (say("okay", "en"), say("okay", "好"))
 
 
 def has_accepted(text: str, groups: Iterable[Sequence[str]]) -> bool:
