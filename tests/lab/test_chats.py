@@ -42,6 +42,14 @@ def test_outcome_of_a_told_question(answer: str, outcome: str) -> None:
     assert judge_answer(question(accept=[["momo"]], reject=["tom"]), answer, SAID) == outcome
 
 
+def test_the_message_that_tells_a_change_may_be_quoted() -> None:
+    asked = question(accept=[["311"]], reject=["207"])
+    said = ["i drive bus 207", "got moved off bus 207, im on 311 now"]
+    assert judge_answer(asked, "You got moved off bus 207, you are on 311 now.", said) == "right"
+    assert judge_answer(asked, "You drive bus 207.", said) == "wrong"
+    assert judge_answer(asked, "You are on 311, you drive bus 207.", [said[0], "im on 311 now"]) == "wrong"
+
+
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [

@@ -7,10 +7,11 @@ A file is one chat, one JSON object per line, plain or gzipped; `at` is the time
   {"at", "ask": text, "told": false}                             a question about what was never told
   {"at", "request": text}                                        anything that memory cannot answer
 
-Words are compared in lower case. A right answer has one word of every `accept` list and no `reject` word;
-"not told" is recognised in English and Chinese, also as "no clear answer", after which the nearest statements
-may have the accepted words. `understood` are the words that the acknowledgement of a statement has to show;
-an empty list means that nothing may be claimed to be kept.
+Words are compared in lower case. A right answer has one word of every `accept` list and no `reject` word,
+except for those of the message that told the accepted words last ("moved off bus 207, im on 311 now"). "Not
+told" is recognised in English and Chinese, also as "no clear answer", after which the nearest statements may
+have the accepted words. `understood` are the words that the acknowledgement of a statement has to show; an
+empty list means that nothing may be claimed to be kept.
 
 Every question has one outcome:
 
@@ -143,12 +144,13 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> O
     """The outcome of a question; `earlier` is what the user has said so far."""
     text = _CITATION.sub("", answer)
     says_not_told = bool(_NOT_TOLD.search(text))
+    if _says_nothing(answer) and not says_not_told:
+        return "wrong"
     if not message.told:
-        if says_not_told:
-            return "not told"
-        return "wrong" if _says_nothing(answer) else "invented"
-    lowered = text.lower()
-    accepted = has_accepted(text, message.accept) and not any(word in lowered for word in message.reject)
+        return "not told" if says_not_told else "invented"
+    told = next((said.lower() for said in reversed(earlier) if has_accepted(said, message.accept)), "")
+    rejected = [word for word in message.reject if word in text.lower() and word not in told]
+    accepted = has_accepted(text, message.accept) and not rejected
     # A right answer in Chinese may use other words: only its numbers and Latin names are checked.
     checked = re.sub("[\u3400-\u9fff]", " ", text) if accepted else text
     if not says_not_told and find_ungrounded(_without_dates(checked), (*earlier, _FRAME), strict=False):
