@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from thinkback.recall.chat_phrases import say
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.chats import (
     ChatMessage,
@@ -39,15 +40,17 @@ def question(**fields: object) -> ChatMessage:
     ],
 )
 def test_outcome_of_a_told_question(answer: str, outcome: str) -> None:
-    assert judge_answer(question(accept=[["momo"]], reject=["tom"]), answer, SAID) == outcome
+    assert judge_answer(question(accept=[["momo"]], reject=["tom"]), answer, SAID, SAID) == outcome
 
 
 def test_the_message_that_tells_a_change_may_be_quoted() -> None:
     asked = question(accept=[["311"]], reject=["207"])
     said = ["i drive bus 207", "got moved off bus 207, im on 311 now"]
-    assert judge_answer(asked, "You got moved off bus 207, you are on 311 now.", said) == "right"
-    assert judge_answer(asked, "You drive bus 207.", said) == "wrong"
-    assert judge_answer(asked, "You are on 311, you drive bus 207.", [said[0], "im on 311 now"]) == "wrong"
+    assert judge_answer(asked, "You got moved off bus 207, you are on 311 now.", said, said) == "right"
+    assert judge_answer(asked, "You drive bus 207.", said, said) == "wrong"
+    assert (
+        judge_answer(asked, "You are on 311, you drive bus 207.", said, [said[0], "im on 311 now"]) == "wrong"
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,11 +61,11 @@ def test_the_message_that_tells_a_change_may_be_quoted() -> None:
         ("I don't know, sorry.", "not told"),
         ("Your brother is Tom.", "invented"),
         ("Okay.", "wrong"),
-        ("For that I need a language model. Get one: thinkback pull qwen", "wrong"),
+        (say("needs_model", "en"), "wrong"),
     ],
 )
 def test_outcome_of_a_question_that_was_never_told(answer: str, outcome: str) -> None:
-    assert judge_answer(question(told=False), answer, SAID) == outcome
+    assert judge_answer(question(told=False), answer, SAID, SAID) == outcome
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ ORDER = "everybody in the club finds the blue boats the best ones"
 def read(text: str) -> NetworkReading:
     """A network that knows one secret and one order."""
     at = text.find(SECRET)
-    tokens = [] if at < 0 else [TokenScore(at, at + len(SECRET), 20.0)]
+    tokens = [TokenScore(0, len(text), -9.0)] if at < 0 else [TokenScore(at, at + len(SECRET), 20.0)]
     order = 20.0 if ORDER in text else -20.0
     return NetworkReading(order, 0, len(text), tokens, SafetyNetwork.shipped().thresholds)
 

@@ -2,7 +2,7 @@
 
 Nothing here outlives the rows it was computed from: an index delta names every thought that was changed, an
 erasure starts a new epoch with a new cache, and of a turn only `thought_at`, `hidden_by` and `findings` ever
-change; an index delta names the turns with a new `hidden_by` or with new `findings`.
+change; an index delta names the turns with a new `hidden_by`, and those in which something was found.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def answer_question(
     """The cited answer from memory; else the nearest statements, or that it was not told or needs a model.
 
     `continues` says that the question is about the same as the message before, `is_request` that it is more
-    likely one for a model: then only a sure answer is given.
+    likely one for a model: then nothing is quoted that does not seem to answer.
     """
     judge = AnswerJudge(mark_question(question))
     statements = list(_own_statements(question, recollection))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from os import PathLike
 from typing import IO, TYPE_CHECKING, ClassVar, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -126,14 +127,13 @@ class MessageModel(ABC):
             with np.load(file, allow_pickle=False) as archive:
                 arrays = dict(archive)
             words, dense, network = arrays["words"], arrays["dense"].astype(np.float64), arrays["network"]
-            shapes = (words.shape, dense.shape, network.shape)
-            if shapes != ((BUCKETS,), (len(cls.dense_features("")),), (VECTOR_WIDTH + 2,)):
-                raise InvalidInput(
-                    f"this model of {cls.SUBJECT} was made for another version: train it again"
-                )
-            return cls(words, float(arrays["scale"]), dense, network.astype(np.float32))
-        except (KeyError, ValueError, TypeError, EOFError) as error:
+            scale = float(arrays["scale"])
+        except (KeyError, ValueError, TypeError, EOFError, OSError, BadZipFile) as error:
             raise InvalidInput(f"no model of {cls.SUBJECT}: {error}") from error
+        shapes = (words.shape, dense.shape, network.shape)
+        if shapes != ((BUCKETS,), (len(cls.dense_features("")),), (VECTOR_WIDTH + 2,)):
+            raise InvalidInput(f"this model of {cls.SUBJECT} was made for another version: train it again")
+        return cls(words, scale, dense, network.astype(np.float32))
 
     @classmethod
     def load_shipped(cls) -> Self:

@@ -57,7 +57,7 @@ def split_message(message: str) -> MessageParts:
         return MessageParts("", is_request=False, tells=True)
     if _is_sure_request(message):
         return MessageParts("", is_request=True, tells=False)
-    if load_patterns("keeps").search(message):
+    if _is_to_be_kept(message):
         return MessageParts("", is_request=False, tells=True)
     sentences = [sentence.text for sentence in split_sentences(message)] or [message]
     if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
@@ -79,9 +79,16 @@ def _is_sure_request(message: str) -> bool:
         return False
     if wants_task(message, threshold=SURE_THRESHOLD):
         return True
-    if load_patterns("keeps").search(message) or not load_patterns("request").search(message):
+    if _is_to_be_kept(message) or not load_patterns("request").search(message):
         return False
     return not asks_for_memory(message, threshold=THRESHOLD_IF_NOTHING_KEPT)  # "give me the date again"
+
+
+def _is_to_be_kept(message: str) -> bool:
+    """Whether a message only asks to keep in mind what it tells: "remember im off dairy"."""
+    return bool(load_patterns("keeps").search(message)) and not load_patterns("question_words").search(
+        message
+    )
 
 
 def _asks_generally(question: str) -> bool:
@@ -143,7 +150,7 @@ def _is_forbidden(question: str, recollection: Recollection) -> bool:
 def may_ask(message: str) -> bool:
     """Whether a message of which nothing was kept is a question; "sure" and "thx" ask nothing."""
     shortest = _MIN_QUESTION_CHARACTERS_ZH if has_han(message) else _MIN_QUESTION_WORDS
-    if find_commands(message) or load_patterns("keeps").search(message):
+    if find_commands(message) or _is_to_be_kept(message):
         return False
     if count_words(message) < shortest or tells_mood(message):
         return False

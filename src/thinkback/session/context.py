@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from thinkback.language.safety.quarantine import redact
+from thinkback.language.safety.quarantine import redact, redact_side
 from thinkback.language.tokens import count_tokens
 from thinkback.prompts import escape_structure, format_facts, load_prompt, own_answer
 from thinkback.recall.expansion import CONSTRAINT, MAX_LINKED
@@ -171,14 +171,10 @@ def _recent_messages(recent: Sequence[Turn], limits: ContextBudget) -> list[Mess
     messages: list[Message] = []
     tokens_left = limits.previous_tokens
     for turn in reversed(recent[-VERBATIM_TURNS:]):
-        sides = [
-            Message(
-                "user", truncate_to_tokens(redact(turn.query, only_secrets=True), limits.side_tokens) or "..."
-            )
-        ]
-        if (answer := own_answer(turn.response)).strip():
-            response = truncate_to_tokens(redact(answer, only_secrets=True), limits.side_tokens)
-            sides.append(Message("assistant", response))
+        query = redact_side(turn, "query", only_secrets=True)
+        sides = [Message("user", truncate_to_tokens(query, limits.side_tokens) or "...")]
+        if (answer := own_answer(redact_side(turn, "response", only_secrets=True))).strip():
+            sides.append(Message("assistant", truncate_to_tokens(answer, limits.side_tokens)))
         cost = sum(count_tokens(side.content) for side in sides)
         if cost > tokens_left:
             break

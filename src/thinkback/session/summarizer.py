@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from thinkback.errors import BadReply, Conflict, ModelError, NotFound
-from thinkback.language.safety.quarantine import redact
+from thinkback.language.safety.quarantine import redact_side
 from thinkback.prompts import escape_structure, load_prompt, own_answer
 from thinkback.protocols import LLM, Clock, Store
 from thinkback.session import rule_summarizer
@@ -104,9 +104,9 @@ def parse_summary_reply(text: str) -> SummaryProposal:
 
 
 def _format_turn(turn: Turn) -> str:
-    sides = (("User", turn.query), ("Assistant", own_answer(turn.response)))
+    sides = (("User", redact_side(turn, "query")), ("Assistant", own_answer(redact_side(turn, "response"))))
     return "\n".join(
-        f"{speaker}: {truncate_to_line(escape_structure(redact(text)), _MAX_SIDE_TOKENS)}"
+        f"{speaker}: {truncate_to_line(escape_structure(text), _MAX_SIDE_TOKENS)}"
         for speaker, text in sides
         if text.strip()
     )

@@ -1,8 +1,8 @@
 """Orders and secrets in a message, found by a network that reads the whole of it.
 
-The linear detector (`detector`) sees words and concepts; this one sees how they belong together: "they say
-otter pudding at the gate" tells a password, a shopping list does not. The token vectors of the network in
-`thinkback-reranker` pass through one layer of attention, which was trained for this:
+The linear detector (`detector`) sees words and concepts; this one sees how they belong together: "if the man
+at the barrier asks, say otter pudding and he lets you in" tells a password. The token vectors of the network
+in `thinkback-reranker` pass through one layer of attention, which was trained for this:
 
     H      = norm(G + relu(G W1) W2),    G = norm(X + attention(X)),    X = norm(vectors) W
     tokens = H t                         log odds of each token that it belongs to a secret
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
-LINEAR_WEIGHT = 0.5  # of the score of the linear detector beside that of the network
+LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
 MIN_LINEAR_SCORE = -8.0  # lower ones count as this
 _SPREAD = 2.0  # a token next to one of a secret belongs to it down to this below the threshold
 _EPSILON = np.float32(1e-5)
@@ -45,7 +45,7 @@ class NetworkThresholds(NamedTuple):
 
     Attributes:
         quoted: a message is shown as a quotation.
-        overruled: an order that only the patterns see counts; below it does not.
+        overruled: what the patterns or the linear detector find suspicious counts; below it does not.
         value: a value that the linear detector scores is a secret.
         word: any other word is one, by the score of this detector alone.
     """
@@ -66,7 +66,7 @@ class TokenScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NetworkReading:
-    """What the network says about a text: its order, where that is, and its tokens."""
+    """What the network says about a text: the score of an order, where that is, and its tokens."""
 
     order: float
     start: int
@@ -74,14 +74,10 @@ class NetworkReading:
     tokens: Sequence[TokenScore]
     thresholds: NetworkThresholds
 
-    @classmethod
-    def of(
-        cls, order: float, tokens: Sequence[tuple[int, int, float]], thresholds: NetworkThresholds
-    ) -> NetworkReading:
-        """The reading of a text of a single run."""
-        scored = [TokenScore(*token) for token in tokens]
-        span = (scored[0].start, scored[-1].end) if scored else (0, 0)
-        return cls(order, *span, scored, thresholds)
+    @property
+    def read_until(self) -> int:
+        """Where reading ended: of a very long text only the beginning is read."""
+        return self.tokens[-1].end if self.tokens else 0
 
     def order_score(self, linear: float) -> float:
         """The score of both detectors together; `linear` is that of the linear one."""
@@ -93,7 +89,10 @@ class NetworkReading:
         return max(found, default=MIN_LINEAR_SCORE)
 
     def secret_words(self, text: str, known: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """The other passages of the text that are secrets by this detector alone, as whole words."""
+        """The passages of the text that are secrets by this detector alone, as whole words.
+
+        Those within a `known` secret are left out.
+        """
         limit = self.thresholds.word
         at = 0
         while at < len(self.tokens):
@@ -102,7 +101,7 @@ class NetworkReading:
                 last += 1
             if any(token.score >= limit for token in self.tokens[at:last]):
                 start, end = _whole_words(text, self.tokens[at].start, self.tokens[last - 1].end)
-                if start < end and not any(a < end and start < b for a, b in known):
+                if start < end and not any(first <= start and end <= after for first, after in known):
                     yield start, end
             at = max(last, at + 1)
 

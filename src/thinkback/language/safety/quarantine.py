@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from thinkback.language.safety.injection import INSTRUCTION
 from thinkback.language.safety.normalise import QuarantinedSpan
@@ -36,7 +36,7 @@ __all__ = ["QUOTATION_MARK", "REDACTION_MARK"]
 _MAX_REDACTION_PASSES = 8
 _MIN_REPEATED_SECRET_CHARACTERS = 4
 _MAX_REPEATED_SECRETS = 64  # of one turn that are looked for in other texts
-_FINDINGS_VERSION = 1  # of what `scanned` writes; other versions are not used
+_FINDINGS_VERSION = 1  # of the form in which `scanned` writes findings; others are not used
 
 
 def find_instructions(text: str) -> tuple[QuarantinedSpan, ...]:
@@ -140,42 +140,57 @@ def scanned(turn: Turn) -> Turn:
 
     Without `thinkback-reranker` there are none, and the turn is scanned fast whenever it is read.
     """
-    found = {side: scan_message(turn.text_of(side)) for side in SIDES}
-    if None in found.values():
-        return replace(turn, findings=None)
-    spans = {
-        side: {name: values for name, values in findings._asdict().items() if values}
-        for side, findings in found.items()
-        if findings and any(findings)
-    }
-    return replace(turn, findings=json.dumps({"version": _FINDINGS_VERSION, **spans}) if spans else "")
+    found: dict[str, Any] = {}
+    for side in SIDES:
+        findings = scan_message(turn.text_of(side))
+        if findings is None:
+            return replace(turn, findings=None)
+        if any(findings):
+            findings = _withhold_rest(turn.text_of(side), findings)
+            found[side] = {name: spans for name, spans in findings._asdict().items() if spans}
+    return replace(turn, findings=json.dumps({"version": _FINDINGS_VERSION, **found}) if found else "")
+
+
+def _withhold_rest(text: str, findings: Findings) -> Findings:
+    """The findings; the whole text is an instruction if removing them uncovers another one."""
+    if findings.instructions and find_instructions(_replace_spans(text, findings.quarantined)):
+        return findings._replace(instructions=(QuarantinedSpan(0, len(text), INSTRUCTION),))
+    return findings
 
 
 def turn_findings(turn: Turn, side: Side) -> Findings:
     """The findings that are stored with a turn, else those of a fast scan."""
+    stored = _stored_findings(turn, side)
+    return scan_text(turn.text_of(side)) if stored is None else stored
+
+
+def _stored_findings(turn: Turn, side: Side) -> Findings | None:
+    """None if there are none, or if they are damaged or of another version."""
     if turn.findings == "":
         return Findings()
     try:
         stored = json.loads(turn.findings or "{}")
-        if stored.get("version") == _FINDINGS_VERSION:
-            return Findings(*(_read_spans(stored.get(side, {}).get(name, ())) for name in Findings._fields))
+        if stored.get("version") != _FINDINGS_VERSION:
+            return None
+        return Findings(*(_read_spans(stored.get(side, {}).get(name, ())) for name in Findings._fields))
     except (ValueError, TypeError, AttributeError):
-        pass  # damaged or of another version
-    return scan_text(turn.text_of(side))
+        return None
 
 
 def _read_spans(stored: Sequence[tuple[int, int, str]]) -> tuple[QuarantinedSpan, ...]:
     return tuple(QuarantinedSpan(int(start), int(end), str(kind)) for start, end, kind in stored)
 
 
-def _redact_side(turn: Turn, side: Side, secrets: Mapping[str, str]) -> str:
-    """One text of a turn without what was found in it, and without these secrets.
+def redact_side(turn: Turn, side: Side, *, only_secrets: bool = False) -> str:
+    """One text of a turn without what was found in it, and without the secrets of the other text.
 
     What the network has read is not scanned again: it may have found that something is harmless.
     """
-    text = _replace_spans(turn.text_of(side), turn_findings(turn, side).quarantined)
-    text = redact_values(text, secrets)
-    return redact(text) if turn.findings is None else text
+    stored = _stored_findings(turn, side)
+    findings = turn_findings(turn, side)
+    text = _replace_spans(turn.text_of(side), findings.secrets if only_secrets else findings.quarantined)
+    text = redact_values(text, _turn_secrets(turn))
+    return redact(text, only_secrets=only_secrets) if stored is None else text
 
 
 def _redact_turn(turn: Turn) -> Turn:
@@ -183,17 +198,15 @@ def _redact_turn(turn: Turn) -> Turn:
     findings = [turn_findings(turn, side) for side in SIDES]
     if not any(map(any, findings)):
         return turn
-    secrets = _turn_secrets(turn)
-    query, response = (_redact_side(turn, side, secrets) for side in SIDES)
+    query, response = (redact_side(turn, side) for side in SIDES)
     suspicious = bool(findings[0].suspicious)
     if response and (suspicious or redaction_mark(INSTRUCTION) in query):
         response = redaction_mark(INSTRUCTION)
     query = quote(query) if suspicious else query
-    return (
-        turn
-        if (query, response) == (turn.query, turn.response)
-        else replace(turn, query=query, response=response)
-    )
+    if (query, response) == (turn.query, turn.response):
+        return turn
+    # the positions of stored findings are those in the original texts
+    return replace(turn, query=query, response=response, findings=None if turn.findings is None else "")
 
 
 def redact_for_index(text: str) -> str:
@@ -208,7 +221,7 @@ def withheld_reason(memory: Turn | Thought) -> str | None:
         return f"quarantined: {spans[0].kind}" if spans else None
     side: Side = "query" if memory.query.strip() else "response"
     spans = turn_findings(memory, side).quarantined
-    if not spans or not is_fully_redacted(_redact_side(memory, side, {})):
+    if not spans or not is_fully_redacted(redact_side(memory, side)):
         return None
     return f"quarantined: {spans[0].kind}"
 

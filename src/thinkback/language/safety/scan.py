@@ -116,7 +116,8 @@ def scan_message(text: str) -> Findings | None:
     """The same, read by the network too; None if `thinkback-reranker` is not installed.
 
     The network reads about a quarter of ordinary messages: those that may contain something by a scan, and of
-    those no very long ones. Where it is sure that nothing is an instruction, nothing is suspicious.
+    those no very long ones. Where it has read everything and is sure that nothing is an instruction, nothing
+    is suspicious.
     """
     if find_cross_encoder() is None:
         return None
@@ -129,7 +130,10 @@ def scan_message(text: str) -> Findings | None:
     network = read_message(normalised)
     if network is None:
         return None
-    return scan_in_full(text, prefilter_text(text), runs=True, network=network)
+    read = scan_in_full(text, prefilter_text(text), runs=True, network=network)
+    if network.read_until >= len(normalised.rstrip()):
+        return read
+    return Findings(*(merge_spans([*a, *b]) for a, b in zip(found, read, strict=True)))
 
 
 def _may_contain_something(text: str) -> bool:

@@ -18,7 +18,8 @@ Every question has one outcome:
   right     told, and answered with the accepted words
   not told  never told, and the answer says so, or that it is not sure and what comes nearest
   missed    told, but the answer says that it was not
-  wrong     told, but answered with other words of the user, or with a rejected word; or not answered at all
+  wrong     told, but answered with other words of the user, or with a rejected word; or, told or not, with
+            nothing but "okay" or how to get a language model
   invented  never told, but answered as if it were; or with a number or name that the user never said
 """
 
@@ -105,18 +106,24 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """The answer to one message. `earlier` is what the user had said by then, this message included."""
+    """The answer to one message.
+
+    `earlier` is what the user had said by then, this message included; `told` are the statements among it.
+    """
 
     chat: str
     message: ChatMessage
     answer: str
     earlier: tuple[str, ...]
+    told: tuple[str, ...]
     ms: float
 
     @property
     def outcome(self) -> Outcome | None:
         """How a question was answered; None for other messages."""
-        return None if self.message.ask is None else judge_answer(self.message, self.answer, self.earlier)
+        if self.message.ask is None:
+            return None
+        return judge_answer(self.message, self.answer, self.earlier, self.told)
 
     @property
     def acknowledged(self) -> bool | None:
@@ -140,16 +147,19 @@ class ChatReply:
         return "und" in (asked, answered) or asked == answered
 
 
-def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> Outcome:
-    """The outcome of a question; `earlier` is what the user has said so far."""
+def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str], told: Sequence[str]) -> Outcome:
+    """The outcome of a question.
+
+    `earlier` is what the user has said so far, and `told` are the statements among it.
+    """
     text = _CITATION.sub("", answer)
     says_not_told = bool(_NOT_TOLD.search(text))
     if _says_nothing(answer) and not says_not_told:
         return "wrong"
     if not message.told:
         return "not told" if says_not_told else "invented"
-    told = next((said.lower() for said in reversed(earlier) if has_accepted(said, message.accept)), "")
-    rejected = [word for word in message.reject if word in text.lower() and word not in told]
+    newest = next((said.lower() for said in reversed(told) if has_accepted(said, message.accept)), "")
+    rejected = [word for word in message.reject if word in text.lower() and word not in newest]
     accepted = has_accepted(text, message.accept) and not rejected
     # A right answer in Chinese may use other words: only its numbers and Latin names are checked.
     checked = re.sub("[\u3400-\u9fff]", " ", text) if accepted else text
@@ -162,7 +172,7 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str]) -> O
 
 def _says_nothing(answer: str) -> bool:
     """Whether a reply only says "okay", or that a language model is needed."""
-    return _NEEDS_MODEL.search(answer) is not None or answer in (say("okay", "en"), say("okay", "好"))
+    return answer in {say(name, text) for name in ("okay", "needs_model") for text in ("en", "好")}
 
 
 def has_accepted(text: str, groups: Iterable[Sequence[str]]) -> bool:
@@ -202,17 +212,24 @@ def run_chats(
         with harness.open(clock) as memory:
             talk = memory.for_user(chat.name)
             earlier: list[str] = []
+            told: list[str] = []
             for message in chat.messages:
                 on_progress(len(replies), total)
                 clock.now = message.at.replace(tzinfo=UTC)
                 earlier.append(message.text)
+                told += [message.say] if message.say else []
                 started = time.perf_counter()
                 answer = talk.chat(message.text, session=f"{message.at:%Y-%m-%d}")
                 ms = (time.perf_counter() - started) * 1000
                 talk.post_think()  # as the background thread does between messages
                 replies.append(
                     ChatReply(
-                        chat=chat.name, message=message, answer=answer.text, earlier=tuple(earlier), ms=ms
+                        chat=chat.name,
+                        message=message,
+                        answer=answer.text,
+                        earlier=tuple(earlier),
+                        told=tuple(told),
+                        ms=ms,
                     )
                 )
     on_progress(total, total)

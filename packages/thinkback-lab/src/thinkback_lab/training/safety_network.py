@@ -28,6 +28,7 @@ from thinkback.language.safety.network_detector import (
     NetworkReading,
     NetworkThresholds,
     SafetyNetwork,
+    TokenScore,
 )
 from thinkback.language.safety.normalise import normalise_text
 from thinkback.language.safety.secret_detection import detect_secrets
@@ -386,8 +387,9 @@ class _LinearScores:
 
 def _score(network: SafetyNetwork, linear: _LinearScores, example: Example) -> Scores:
     order, tokens = network.score(example.run)
-    scored = [(*place, float(score)) for place, score in zip(example.run.places, tokens, strict=True)]
-    reading = NetworkReading.of(order, scored, network.thresholds)
+    places = example.run.places
+    scored = [TokenScore(*place, float(score)) for place, score in zip(places, tokens, strict=True)]
+    reading = NetworkReading(order, places[0][0], places[-1][1], scored, network.thresholds)
     case, text = example.case, example.text
     spans = secret_spans(case, text) if case.kind == "secret" else []
 
