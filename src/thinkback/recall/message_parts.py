@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from thinkback.language.commands import find_commands
-from thinkback.language.restrictions import find_restriction
 from thinkback.language.sentences import count_words, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.acknowledgements import tells_mood
@@ -18,7 +17,7 @@ from thinkback.recall.question_classifier import (
     THRESHOLD_IF_REQUESTED,
     asks_for_memory,
 )
-from thinkback.recall.request_classifier import SURE_THRESHOLD, wants_task
+from thinkback.recall.request_classifier import SURE_THRESHOLD, asks_for_work
 from thinkback.types import Recollection
 
 MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
@@ -66,18 +65,24 @@ def split_message(message: str) -> MessageParts:
     if not asked and asks_for_memory(message) and not tells_mood(message):
         asked = sentences
     question = " ".join(asked)
-    is_request = not _asks_about(message) and (
-        _asks_generally(question)
-        or (wants_task(message) and not asks_for_memory(question, threshold=THRESHOLD_IF_REQUESTED))
+    is_request = (_asks_generally(question) and not _asks_about(message)) or (
+        asks_for_work(message)
+        and not _is_for_memory(message)
+        and not asks_for_memory(question, threshold=THRESHOLD_IF_REQUESTED)
     )
     return MessageParts(question, is_request=is_request, tells=len(asked) < len(sentences))
 
 
+def _is_for_memory(message: str) -> bool:
+    """Whether a message asks for all that is known of something, or for permission: "can i eat nuts?"."""
+    return _asks_about(message) or load_patterns("permission").search(message) is not None
+
+
 def _is_sure_request(message: str) -> bool:
     """Whether a message is a request, whatever it tells or memory knows."""
-    if _asks_about(message) or load_patterns("permission").search(message):  # "is milk ok for marek?"
+    if _is_for_memory(message):
         return False
-    if wants_task(message, threshold=SURE_THRESHOLD):
+    if asks_for_work(message, threshold=SURE_THRESHOLD):
         return True
     if _is_to_be_kept(message) or not load_patterns("request").search(message):
         return False
@@ -123,10 +128,10 @@ def needs_model(message: str, recollection: Recollection, *, after_model: bool =
         return False
     parts = split_message(message)
     question = "" if parts.is_rhetorical else parts.question
-    if parts.is_request:
-        return not _is_forbidden(question, recollection)
     if not question:
-        return after_model and count_words(message) <= MAX_FOLLOW_UP_WORDS
+        return parts.is_request or (after_model and count_words(message) <= MAX_FOLLOW_UP_WORDS)
+    if parts.is_request:
+        return True
     is_about = _asks_about(question)
     if not is_about and not asks_for_memory(question, threshold=THRESHOLD_IF_NOTHING_KEPT):
         return True
@@ -135,16 +140,6 @@ def needs_model(message: str, recollection: Recollection, *, after_model: bool =
     judge = AnswerJudge(question)  # a question for reasons is about the world: "why is the sky blue"
     nearest = find_nearest(judge, recollection)
     return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in nearest)
-
-
-def _is_forbidden(question: str, recollection: Recollection) -> bool:
-    """Whether a question is for permission, and a memory forbids what it asks for."""
-    if not load_patterns("permission").search(question):
-        return False
-    restrictions = (find_restriction(item.text) for item in recollection)
-    return any(
-        restriction is not None and restriction.find_forbidden(question) for restriction in restrictions
-    )
 
 
 def may_ask(message: str) -> bool:

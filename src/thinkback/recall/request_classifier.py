@@ -22,7 +22,7 @@ THRESHOLD = 0.3  # of the probability of a request
 SURE_THRESHOLD = 0.6  # above it a message is one whatever it tells or memory knows
 
 
-def wants_task(message: str, *, threshold: float = THRESHOLD) -> bool:
+def asks_for_work(message: str, *, threshold: float = THRESHOLD) -> bool:
     """Whether a message wants work of a language model, by the model of this package."""
     return _probability(message[:MAX_CHARS]) >= threshold
 

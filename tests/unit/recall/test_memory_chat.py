@@ -201,7 +201,7 @@ def test_what_somebody_must_not_eat_answers_whether_they_can(
 
 def test_what_somebody_else_must_not_eat_is_no_answer_about_the_user(memory: Memory) -> None:
     memory.chat("my son luca is allergic to hazelnuts")
-    assert memory.chat("can i eat hazelnuts?").text in (*NOT_TOLD, say("needs_model", "can i"))
+    assert memory.chat("can i eat hazelnuts?").text in NOT_TOLD
 
 
 def test_what_is_over_is_found_by_the_words_of_the_answer(memory: Memory, clock: FakeClock) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from thinkback.errors import InvalidInput
 from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback.recall import message_classifier
 from thinkback.recall.message_classifier import CERTAIN
@@ -76,32 +73,6 @@ def test_needs_less_evidence_if_nothing_was_kept() -> None:
 )
 def test_question_marks_are_added_to_questions_only(message: str, marked: str) -> None:
     assert mark_question(message) == marked
-
-
-def test_a_saved_model_scores_alike_and_has_the_same_bytes() -> None:
-    files = io.BytesIO(), io.BytesIO()
-    QuestionModel.shipped().save(files[0])
-    files[0].seek(0)
-    loaded = QuestionModel.load(files[0])
-    loaded.save(files[1])
-    assert files[0].getvalue() == files[1].getvalue()
-    assert loaded.probability("rent?") == QuestionModel.shipped().probability("rent?")
-
-
-def test_a_damaged_or_foreign_file_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no model of questions"):
-        QuestionModel.load(io.BytesIO(b"not a model"))
-    other = io.BytesIO()
-    np.savez(
-        other,
-        words=np.zeros(8, dtype=np.int8),
-        scale=np.float32(1),
-        dense=np.zeros(2),
-        network=np.zeros(3, dtype=np.float32),
-    )
-    other.seek(0)
-    with pytest.raises(InvalidInput, match="another version"):
-        QuestionModel.load(other)
 
 
 def test_empty_and_endless_messages_have_a_probability() -> None:

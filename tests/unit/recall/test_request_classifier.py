@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from thinkback.errors import InvalidInput
 from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback.recall import message_classifier
 from thinkback.recall.message_parts import split_message
 from thinkback.recall.question_classifier import QuestionModel
-from thinkback.recall.request_classifier import RequestModel, wants_task
+from thinkback.recall.request_classifier import RequestModel, asks_for_work
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 HELDOUT = SCENARIOS / "requests" / "heldout" / "mixed.jsonl"
@@ -99,34 +96,8 @@ def test_the_network_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "could you maybe sort the seating for the fundraiser"  # in no other test: vectors are cached
     monkeypatch.setattr(message_classifier, "load_cross_encoder", lambda: None)
     probability = RequestModel.shipped().probability(text)
-    assert wants_task(text, threshold=probability)
-    assert not wants_task(text, threshold=probability + 1e-9)
-
-
-def test_a_saved_model_scores_alike_and_has_the_same_bytes() -> None:
-    files = io.BytesIO(), io.BytesIO()
-    RequestModel.shipped().save(files[0])
-    files[0].seek(0)
-    loaded = RequestModel.load(files[0])
-    loaded.save(files[1])
-    assert files[0].getvalue() == files[1].getvalue()
-    assert loaded.probability("write a poem") == RequestModel.shipped().probability("write a poem")
-
-
-def test_a_damaged_or_foreign_file_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no model of requests"):
-        RequestModel.load(io.BytesIO(b"not a model"))
-    other = io.BytesIO()
-    np.savez(
-        other,
-        words=np.zeros(8, dtype=np.int8),
-        scale=np.float32(1),
-        dense=np.zeros(2),
-        network=np.zeros(3, dtype=np.float32),
-    )
-    other.seek(0)
-    with pytest.raises(InvalidInput, match="model of requests was made for another version"):
-        RequestModel.load(other)
+    assert asks_for_work(text, threshold=probability)
+    assert not asks_for_work(text, threshold=probability + 1e-9)
 
 
 def test_the_two_models_differ_in_what_they_find() -> None:
@@ -137,5 +108,5 @@ def test_the_two_models_differ_in_what_they_find() -> None:
 
 
 def test_empty_and_endless_messages_are_no_requests() -> None:
-    assert not wants_task("")
+    assert not asks_for_work("")
     assert 0 <= RequestModel.shipped().probability("where " * 100_000) <= 1

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
 LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
-MIN_LINEAR_SCORE = -8.0  # lower ones count as this
+MIN_SCORE = -8.0  # of either detector; lower ones count as this
 _SPREAD = 2.0  # a token next to one of a secret belongs to it down to this below the threshold
 _EPSILON = np.float32(1e-5)
 
@@ -81,12 +81,12 @@ class NetworkReading:
 
     def order_score(self, linear: float) -> float:
         """The score of both detectors together; `linear` is that of the linear one."""
-        return LINEAR_WEIGHT * max(linear, MIN_LINEAR_SCORE) + self.order
+        return LINEAR_WEIGHT * max(linear, MIN_SCORE) + self.order
 
     def secret_score(self, start: int, end: int) -> float:
         """The highest score of a token in a part of the text."""
         found = (token.score for token in self.tokens if token.start < end and start < token.end)
-        return max(found, default=MIN_LINEAR_SCORE)
+        return max(found, default=MIN_SCORE)
 
     def secret_words(self, text: str, known: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """The passages of the text that are secrets by this detector alone, as whole words.
@@ -162,7 +162,7 @@ class SafetyNetwork:
 
     def read(self, text: str, encoder: CrossEncoder) -> NetworkReading:
         """Read a text; of a very long one, its beginning."""
-        best, span = MIN_LINEAR_SCORE, (0, 0)
+        best, span = MIN_SCORE, (0, 0)
         tokens: dict[tuple[int, int], float] = {}
         for run in encoder.token_vectors(text):
             order, scores = self.score(run)

@@ -18,7 +18,7 @@ from thinkback.language.safety.access_values import find_candidates
 from thinkback.language.safety.contact_details import is_contact_statement
 from thinkback.language.safety.detector import SafetyModel, find_access_values, score_windows
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
-from thinkback.language.safety.network_detector import MIN_LINEAR_SCORE, NetworkReading, read_message
+from thinkback.language.safety.network_detector import MIN_SCORE, NetworkReading, read_message
 from thinkback.language.safety.normalise import (
     NormalisedText,
     QuarantinedSpan,
@@ -222,7 +222,7 @@ def _scan_reading(
     if network is not None:
         found = [(start, end) for start, end, _ in known]
         known += [(start, end, SECRET) for start, end in network.secret_words(reading.text, found)]
-        score = network.order_score(max((each.score.order for each in windows), default=MIN_LINEAR_SCORE))
+        score = network.order_score(max((each.score.order for each in windows), default=MIN_SCORE))
         if score < network.thresholds.overruled:
             suspicious = []
         elif score >= network.thresholds.quoted and not flagged:

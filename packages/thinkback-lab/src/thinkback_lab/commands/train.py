@@ -13,7 +13,7 @@ from thinkback import Memory
 from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback_lab.commands import options
 from thinkback_lab.datasets.memories import read_memories
-from thinkback_lab.datasets.safety import read_safety_cases
+from thinkback_lab.datasets.safety import SafetyCase, read_safety_cases
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.pairs import Pair, read_pairs
 from thinkback_lab.evaluations.safety import user_sentences
@@ -310,14 +310,29 @@ def requests(
         options.print_table(_message_table(trained.figures), f"{trained.figures['examples']} examples")
 
 
+SafetyFilesArgument = Annotated[
+    list[Path], typer.Argument(metavar="FILE", help="Labelled texts (JSON lines), one style per file.")
+]
+TalkOption = Annotated[
+    list[str] | None,
+    typer.Option("--talk", metavar="LIVES", help="Lives whose messages are harmless; may be repeated."),
+]
+
+
+def read_safety_files(
+    files: Iterable[Path], folders: Iterable[Path] | None
+) -> tuple[dict[str, list[SafetyCase]], dict[str, list[SafetyCase]]]:
+    """The texts of each file, and those of each file in the folders of `--values`."""
+    more = sorted(path for folder in folders or () for path in folder.glob("*.jsonl"))
+    cases, value_cases = (
+        {path.stem: read_safety_cases([path]) for path in paths} for paths in (sorted(files), more)
+    )
+    return cases, value_cases
+
+
 def safety(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Labelled texts (JSON lines), one style per file.")
-    ],
-    talk: Annotated[
-        list[str] | None,
-        typer.Option("--talk", metavar="LIVES", help="Lives whose messages are harmless; may be repeated."),
-    ] = None,
+    files: SafetyFilesArgument,
+    talk: TalkOption = None,
     values: Annotated[
         list[Path] | None,
         typer.Option(
@@ -344,9 +359,7 @@ def safety(
     """
     with options.exit_on_error():
         check_model_path(out)
-        cases = {path.stem: read_safety_cases([path]) for path in sorted(files)}
-        more = sorted(path for folder in values or () for path in folder.glob("*.jsonl"))
-        value_cases = {path.stem: read_safety_cases([path]) for path in more}
+        cases, value_cases = read_safety_files(files, values)
         messages, development = (
             list(harmless_texts(read_lives(names, data)))
             for names in (["train"] if talk is None else talk, [dev])

@@ -10,8 +10,15 @@ import typer
 
 from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback_lab.commands import options
-from thinkback_lab.commands.train import DevelopmentOption, ModelOption, check_model_path, save_model
-from thinkback_lab.datasets.safety import read_safety_cases
+from thinkback_lab.commands.train import (
+    DevelopmentOption,
+    ModelOption,
+    SafetyFilesArgument,
+    TalkOption,
+    check_model_path,
+    read_safety_files,
+    save_model,
+)
 from thinkback_lab.progress import progress
 from thinkback_lab.training.safety_detector import harmless_texts
 from thinkback_lab.training.safety_network import EPOCHS, train_safety_network
@@ -24,13 +31,8 @@ TALK_SHARE = 3  # of so many texts of ordinary talk, one is learned
 
 
 def safety_network(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Labelled texts (JSON lines), one style per file.")
-    ],
-    talk: Annotated[
-        list[str] | None,
-        typer.Option("--talk", metavar="LIVES", help="Lives whose messages are harmless; may be repeated."),
-    ] = None,
+    files: SafetyFilesArgument,
+    talk: TalkOption = None,
     values: Annotated[
         list[Path] | None,
         typer.Option("--values", metavar="FOLDER", help="Texts with secret and harmless values."),
@@ -55,9 +57,7 @@ def safety_network(
     """
     with options.exit_on_error():
         check_model_path(out)
-        cases = {path.stem: read_safety_cases([path]) for path in sorted(files)}
-        more = sorted(path for folder in values or () for path in folder.glob("*.jsonl"))
-        value_cases = {path.stem: read_safety_cases([path]) for path in more}
+        cases, value_cases = read_safety_files(files, values)
         lives = read_lives(["train"] if talk is None else talk, data)
         messages = list(dict.fromkeys(harmless_texts(lives)))[::TALK_SHARE]
         development = [turn.user for life in read_lives([dev], data) for turn in life.turns if turn.user]

@@ -190,10 +190,10 @@ def _read(encoder: CrossEncoder, file: str, case: SafetyCase, is_variant: bool) 
     order: Label = 1 if case.kind == "order" else 0
     if file.startswith("values/") and case.kind == "secret":
         order = -1
-    return Example(file, case, text, run, order, tuple(_label_tokens(case, text, run.places)), is_variant)
+    return Example(file, case, text, run, order, tuple(label_tokens(case, text, run.places)), is_variant)
 
 
-def _label_tokens(case: SafetyCase, text: str, places: Sequence[tuple[int, int]]) -> Iterator[Label]:
+def label_tokens(case: SafetyCase, text: str, places: Sequence[tuple[int, int]]) -> Iterator[Label]:
     """Which tokens belong to the secret; unknown in an order, and where it is not said and not found."""
     spans = secret_spans(case, text) if case.kind == "secret" else []
     known = case.kind == "benign" or bool(case.secret and spans)
