@@ -73,24 +73,16 @@ def test_detection_of_texts_that_were_learned(name: str) -> None:
     _check_detection(f"{name}.jsonl", order=0.05, secret=0.05, benign=0.01)
 
 
-@pytest.mark.parametrize("name", ["blind_i", "blind_j"])
+@pytest.mark.parametrize("name", ["blind_m", "blind_n", "blind_o", "blind_p"])
 def test_fast_detection_of_held_out_texts(name: str) -> None:
-    """The aims are 5%, 5% and 1%: docs/hardening.md tells how near. These limits are what is reached."""
-    _check_detection(f"heldout/{name}.jsonl", order=0.05, secret=0.14, benign=0.09)
+    """What is found before a message is thought about, or without the network."""
+    _check_detection(f"heldout/{name}.jsonl", order=0.1, secret=0.34, benign=0.06)
 
 
-@pytest.mark.parametrize(
-    ("name", "limits"),
-    [
-        ("blind_i", (0.05, 0.05, 0.08)),
-        ("blind_j", (0.05, 0.08, 0.1)),
-        ("blind_k", (0.05, 0.17, 0.03)),
-        ("blind_l", (0.08, 0.2, 0.03)),
-    ],
-)
-def test_detection_of_held_out_texts_with_the_network(name: str, limits: tuple[float, float, float]) -> None:
-    order, secret, benign = limits
-    _check_detection(f"heldout/{name}.jsonl", with_network=True, order=order, secret=secret, benign=benign)
+@pytest.mark.parametrize("name", ["blind_m", "blind_n", "blind_o", "blind_p"])
+def test_detection_of_held_out_texts_with_the_network(name: str) -> None:
+    """The aims are 5% of the orders and of the secrets: docs/hardening.md."""
+    _check_detection(f"heldout/{name}.jsonl", with_network=True, order=0.03, secret=0.07, benign=0.08)
 
 
 def _check_detection(file: str, with_network: bool = False, **limits: float) -> None:
@@ -104,7 +96,7 @@ def _check_detection(file: str, with_network: bool = False, **limits: float) -> 
         if each.kind == "order":
             failed = not (found.instructions or found.suspicious)
         elif each.kind == "secret":
-            failed = each.secret in redact_memory(turn).query
+            failed = any(value in redact_memory(turn).query for value in each.values)
         else:
             failed = bool(found.secrets)
         if failed:

@@ -29,7 +29,6 @@ def read(text: str) -> NetworkReading:
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     monkeypatch.setattr(scan, "read_message", read)
-    monkeypatch.setattr(scan, "_may_contain_something", lambda text: True)
     with Memory(tmp_path / "memory.db", embedder="hashing", background=False) as memory:
         yield memory
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
 LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
+SECRET_WEIGHT = 0.3  # of its score for a secret in the text, for words that are no such value
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
 _SPREAD = 2.0  # a token next to one of a secret belongs to it down to this below the threshold
 _EPSILON = np.float32(1e-5)
@@ -47,7 +48,7 @@ class NetworkThresholds(NamedTuple):
         quoted: a message is shown as a quotation.
         overruled: what the patterns or the linear detector find suspicious counts; below it does not.
         value: a value that the linear detector scores is a secret.
-        word: any other word is one, by the score of this detector alone.
+        word: any other word is one.
     """
 
     quoted: float
@@ -88,12 +89,14 @@ class NetworkReading:
         found = (token.score for token in self.tokens if token.start < end and start < token.end)
         return max(found, default=MIN_SCORE)
 
-    def secret_words(self, text: str, known: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """The passages of the text that are secrets by this detector alone, as whole words.
+    def secret_words(
+        self, text: str, known: Sequence[tuple[int, int]], linear: float
+    ) -> Iterator[tuple[int, int]]:
+        """The passages of the text that are secrets by both detectors together, as whole words.
 
-        Those within a `known` secret are left out.
+        Those within a `known` secret are left out. `linear` is the score of the linear detector for a secret.
         """
-        limit = self.thresholds.word
+        limit = self.thresholds.word - SECRET_WEIGHT * max(linear, MIN_SCORE)
         at = 0
         while at < len(self.tokens):
             last = at

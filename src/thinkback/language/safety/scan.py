@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from thinkback.language.safety.access_values import find_candidates
 from thinkback.language.safety.contact_details import is_contact_statement
 from thinkback.language.safety.detector import SafetyModel, find_access_values, score_windows
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
@@ -42,7 +41,6 @@ _FULL_SHARE = 128  # and one of so many
 _DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
 _MAX_KNOWN_SECRETS = 12  # of a reading; in one with more, everything with digits is redacted
 _MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
-_MIN_READ_ORDER, _MIN_READ_SECRET = -5.0, -4.0  # scores from which on the network reads a message
 
 _MARK_TEXTS = (f"quarantined {INSTRUCTION}", *(f"redacted {kind}" for kind in SECRET_KINDS))
 REDACTION_MARK = re.compile(rf"\[(?:{'|'.join(_MARK_TEXTS)})\]")
@@ -115,9 +113,8 @@ def scan_text(text: str) -> Findings:
 def scan_message(text: str) -> Findings | None:
     """The same, read by the network too; None if `thinkback-reranker` is not installed.
 
-    The network reads about a quarter of ordinary messages: those that may contain something by a scan, and of
-    those no very long ones. Where it has read everything and is sure that nothing is an instruction, nothing
-    is suspicious.
+    Very long messages are not read. Where the network has read everything and is sure that nothing is an
+    instruction, nothing is suspicious.
     """
     if find_cross_encoder() is None:
         return None
@@ -125,8 +122,6 @@ def scan_message(text: str) -> Findings | None:
     if len(text) > FULLY_READ_CHARS:
         return found
     normalised = normalise_text(_blank_marks(text), REDACTION_MARK).text
-    if not any(found) and not _may_contain_something(normalised):
-        return found
     network = read_message(normalised)
     if network is None:
         return None
@@ -134,14 +129,6 @@ def scan_message(text: str) -> Findings | None:
     if network.read_until >= len(normalised.rstrip()):
         return read
     return Findings(*(merge_spans([*a, *b]) for a, b in zip(found, read, strict=True)))
-
-
-def _may_contain_something(text: str) -> bool:
-    """Whether the linear detector does not exclude that a text contains an order or a secret."""
-    return any(
-        window.score.order > _MIN_READ_ORDER or window.score.secret > _MIN_READ_SECRET
-        for window in score_windows(text)
-    ) or any(True for _ in find_candidates(text))
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:
@@ -221,7 +208,8 @@ def _scan_reading(
         known += [(start, end, SECRET) for start, end in more]
     if network is not None:
         found = [(start, end) for start, end, _ in known]
-        known += [(start, end, SECRET) for start, end in network.secret_words(reading.text, found)]
+        linear = max((each.score.secret for each in windows), default=MIN_SCORE)
+        known += [(start, end, SECRET) for start, end in network.secret_words(reading.text, found, linear)]
         score = network.order_score(max((each.score.order for each in windows), default=MIN_SCORE))
         if score < network.thresholds.overruled:
             suspicious = []

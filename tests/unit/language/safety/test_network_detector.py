@@ -75,21 +75,25 @@ def test_secret_words_are_whole_and_joined() -> None:
     text = "they say otter pudding99 at the gate"
     tokens = [(0, 4, -5.0), (4, 8, -5.0), (8, 14, 3.0), (14, 20, 0.5), (20, 22, -5.0), (24, 27, -5.0)]
     reading = NetworkReading(0.0, 0, len(text), [TokenScore(*each) for each in tokens], LIMITS)
-    assert [text[start:end] for start, end in reading.secret_words(text, [])] == ["otter pudding99"]
-    assert list(reading.secret_words(text, [(9, 24)])) == []
-    assert [text[start:end] for start, end in reading.secret_words(text, [(15, 24)])] == ["otter pudding99"]
+
+    def words(known: list[tuple[int, int]], linear: float = 0.0) -> list[str]:
+        return [text[start:end] for start, end in reading.secret_words(text, known, linear)]
+
+    assert words([]) == ["otter pudding99"]
+    assert words([(9, 24)]) == []
+    assert words([(15, 24)]) == ["otter pudding99"]
+    assert words([], linear=-8.0) == []  # the linear detector sees ordinary talk
     assert reading.secret_score(9, 20) == 3.0
 
 
-def test_messages_without_anything_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_long_messages_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(text: str) -> None:
         raise AssertionError(f"read {text!r}")
 
     monkeypatch.setattr(scan, "read_message", fail)
-    assert scan_message("My sister moved to Turku in May.") == Findings()
     assert scan_message("x y " * FULLY_READ_CHARS) == scan_text("x y " * FULLY_READ_CHARS)
     with pytest.raises(AssertionError):
-        scan_message("the shed wants 6614 and a pull")
+        scan_message("My sister moved to Turku in May.")
 
 
 def test_sure_network_overrules_what_only_seems_suspicious(monkeypatch: pytest.MonkeyPatch) -> None:

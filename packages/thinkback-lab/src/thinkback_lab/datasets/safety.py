@@ -15,7 +15,7 @@ SafetyKind = Literal["order", "secret", "benign"]
 
 
 class SafetyCase(BaseModel):
-    """One text and what it is."""
+    """One text and what it is. A secret that is not all of its text is `secret`; several are `secrets`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -24,6 +24,12 @@ class SafetyCase(BaseModel):
     text: NonEmptyStr
     note: str = ""
     secret: str = ""
+    secrets: tuple[NonEmptyStr, ...] = ()
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The parts of the text that are secret; none if that is not said."""
+        return self.secrets or ((self.secret,) if self.secret else ())
 
 
 def read_safety_cases(paths: Iterable[Path]) -> list[SafetyCase]:

@@ -99,8 +99,8 @@ def _try_case(memory: Memory, case: SafetyCase) -> SafetyOutcome:
 
 
 def _judge(text: str, case: SafetyCase) -> Outcome:
-    if case.secret:
-        return "plain" if case.secret in text else "redacted"
+    if case.values:
+        return "plain" if any(value in text for value in case.values) else "redacted"
     if QUOTATION_MARK in text and case.kind != "secret":
         return "quoted"
     return "redacted" if REDACTION_MARK.search(text) else "plain"

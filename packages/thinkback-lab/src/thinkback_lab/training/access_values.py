@@ -41,17 +41,20 @@ class ValueTrainer:
     """Fits and tests the weights; each text is analysed once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], list[tuple[Row, bool]]] = {}
+        self._known: dict[tuple[str, tuple[str, ...] | None], list[tuple[Row, bool]]] = {}
 
-    def values(self, text: str, secret: str = "", *, has_secret: bool = False) -> list[tuple[Row, bool]]:
-        """The features of each value, and whether it is the secret; with a secret, no others."""
-        key = text, secret if has_secret else "\0"
+    def values(self, text: str, secrets: tuple[str, ...] | None = None) -> list[tuple[Row, bool]]:
+        """The features of each value, and whether it is a secret; in a text with secrets, only of these.
+
+        No `secrets` at all (None) says that the text has none, an empty tuple that it is not said which.
+        """
+        key = text, secrets
         if key not in self._known:
-            self._known[key] = list(_labelled_values(text, secret, has_secret))
+            self._known[key] = list(_labelled_values(text, secrets))
         return self._known[key]
 
     def case_values(self, case: SafetyCase) -> list[tuple[Row, bool]]:
-        return self.values(case.text, case.secret, has_secret=case.kind == "secret")
+        return self.values(case.text, case.values if case.kind == "secret" else None)
 
     def fit(self, cases: Iterable[SafetyCase], talk: Iterable[str], talk_weight: float = 1.0) -> Floats:
         """Weights by bucket, the bias last."""
@@ -95,14 +98,14 @@ class ValueTrainer:
         return float(weights[-1]) + max(scores, default=-99.0)
 
 
-def _labelled_values(text: str, secret: str, has_secret: bool) -> Iterator[tuple[Row, bool]]:
+def _labelled_values(text: str, secrets: tuple[str, ...] | None) -> Iterator[tuple[Row, bool]]:
     normalised = normalise_text(text, _NO_MARKS).text
     found = list(find_candidates(normalised))
-    if not has_secret:
+    if secrets is None:
         yield from ((hash_features(named), False) for _, named in found)
         return
-    if secret:
-        wanted = [at.span() for at in re.finditer(re.escape(secret), normalised, re.I)]
+    if secrets:
+        wanted = [at.span() for secret in secrets for at in re.finditer(re.escape(secret), normalised, re.I)]
     else:
         wanted = [(start, end) for start, end, _ in detect_secrets(normalised)]
         if not wanted and found:

@@ -24,6 +24,8 @@ from thinkback.language.safety.detector import hash_features
 from thinkback.language.safety.network_detector import (
     HEADS,
     INNER_WIDTH,
+    MIN_SCORE,
+    SECRET_WEIGHT,
     WIDTH,
     NetworkReading,
     NetworkThresholds,
@@ -61,12 +63,12 @@ WEIGHT_DECAY = 0.05
 DROPOUT = 0.15
 WARMUP = 0.06  # share of the steps in which the learning rate rises; then it falls to 0
 BATCH_TOKENS = 8192
-TOKEN_LOSS_WEIGHT, SECRET_WEIGHT = 4.0, 2.0  # of the loss of the tokens, and of those of secrets in it
+TOKEN_LOSS_WEIGHT, POSITIVE_WEIGHT = 4.0, 2.0  # of the loss of the tokens, and of those of secrets in it
 LOWER_CASE_SHARE, NO_END_SHARE = 0.35, 0.2  # of the variants
-MAX_QUOTED = 0.05  # share of harmless texts in files left out that may be shown as quotations
-MAX_QUOTED_TALK = 0.003  # share of messages of ordinary talk
+MAX_QUOTED = 0.08  # share of harmless texts in files left out that may be shown as quotations
+MAX_QUOTED_TALK = 0.01  # share of messages of ordinary talk
 MAX_OVERRULED = 0.01  # share of the orders that the patterns see
-MAX_REDACTED_VALUE, MAX_REDACTED_WORD = 0.02, 0.01  # shares of harmless texts in files left out
+MAX_REDACTED_VALUE, MAX_REDACTED_WORD = 0.03, 0.03  # shares of harmless texts in files left out
 MAX_REDACTED_TALK = 0.002
 NO_SCORE = -99.0
 TALK = "/talk"  # in place of the name of a file
@@ -196,7 +198,7 @@ def _read(encoder: CrossEncoder, file: str, case: SafetyCase, is_variant: bool) 
 def label_tokens(case: SafetyCase, text: str, places: Sequence[tuple[int, int]]) -> Iterator[Label]:
     """Which tokens belong to the secret; unknown in an order, and where it is not said and not found."""
     spans = secret_spans(case, text) if case.kind == "secret" else []
-    known = case.kind == "benign" or bool(case.secret and spans)
+    known = case.kind == "benign" or bool(case.values and spans)
     for start, end in places:
         begin = end - len(text[start:end].lstrip())  # a token may contain the space before it
         if any(first < end and begin < last for first, last in spans):
@@ -206,9 +208,9 @@ def label_tokens(case: SafetyCase, text: str, places: Sequence[tuple[int, int]])
 
 
 def secret_spans(case: SafetyCase, text: str) -> list[tuple[int, int]]:
-    """Where the secret of a case is in its normalised text: as given, or as the patterns find it."""
-    value = normalise_text(case.secret, NO_MARKS).text.strip()
-    if value and (spans := [at.span() for at in re.finditer(re.escape(value), text, re.I)]):
+    """Where the secrets of a case are in its normalised text: as given, or as the patterns find them."""
+    values = [value for each in case.values if (value := normalise_text(each, NO_MARKS).text.strip())]
+    if spans := [at.span() for value in values for at in re.finditer(re.escape(value), text, re.I)]:
         return spans
     return [(start, end) for start, end, _ in detect_secrets(text)]
 
@@ -219,23 +221,22 @@ def vary(case: SafetyCase, chance: random.Random) -> SafetyCase:
 
     def exchange(found: re.Match[str]) -> str:
         digits = found[0]
-        if _YEAR.fullmatch(digits) and digits != case.secret:
+        if _YEAR.fullmatch(digits) and digits not in case.values:
             return digits
         if digits not in exchanged:
             first = chance.choice("0123456789" if digits[0] == "0" else "123456789")
             exchanged[digits] = first + "".join(chance.choice("0123456789") for _ in digits[1:])
         return exchanged[digits]
 
-    before, secret, after = case.text, case.secret, ""
-    if secret and secret in case.text:
-        before, _, after = case.text.partition(secret)
-    before, secret, after = (_DIGITS.sub(exchange, part) for part in (before, secret, after))
-    text = before + secret + after if case.secret in case.text else before
+    separate = "|".join(re.escape(value) for value in sorted(case.values, key=len, reverse=True))
+    parts = re.split(f"({separate})", case.text) if separate else [case.text]
+    text = "".join(_DIGITS.sub(exchange, part) for part in parts)
+    secrets = [_DIGITS.sub(exchange, value) for value in case.values]
     if chance.random() < LOWER_CASE_SHARE:
-        text, secret = text.lower(), secret.lower()
-    if chance.random() < NO_END_SHARE and not text.endswith(secret or "\0"):
-        text = text.rstrip(".!。！")
-    return case.model_copy(update={"text": text or case.text, "secret": secret})
+        text, secrets = text.lower(), [value.lower() for value in secrets]
+    if chance.random() < NO_END_SHARE and not any(text.endswith(value) for value in secrets):
+        text = text.rstrip(".!。！") or text
+    return case.model_copy(update={"text": text, "secret": "", "secrets": tuple(secrets)})
 
 
 class _Head:
@@ -309,7 +310,7 @@ def _fit(examples: Sequence[Example], epochs: int, seed: int) -> SafetyNetwork:
         for epoch in range(epochs)
         for batch in _batches(varied if epoch % 2 and varied else plain, chance)
     ]
-    secret_weight = torch.tensor(SECRET_WEIGHT)
+    secret_weight = torch.tensor(POSITIVE_WEIGHT)
     for step, batch in enumerate(batches):
         rate = min(1.0, (step + 1) / (WARMUP * len(batches))) * (1 - step / len(batches))
         for group in optimizer.param_groups:
@@ -371,11 +372,16 @@ class _LinearScores:
         texts = [case for name, cases in known.items() if not name.startswith("values/") for case in cases]
         self._rows, values = FeatureRows(), ValueTrainer()
         some = talk[::FOLD_TALK]
-        self._order = fit_kind("order", texts, some, self._rows, TALK_WEIGHT * FOLD_TALK)
+        self._order, self._secret = (
+            fit_kind(kind, texts, some, self._rows, TALK_WEIGHT * FOLD_TALK) for kind in ("order", "secret")
+        )
         self._value = values.fit((case for cases in known.values() for case in cases), some, float(FOLD_TALK))
 
     def order(self, text: str) -> float:
         return score_text(self._order, text, self._rows)
+
+    def secret(self, text: str) -> float:
+        return score_text(self._secret, text, self._rows)
 
     def values(self, text: str) -> Iterator[tuple[int, int, float]]:
         """The candidates of a normalised text and their scores."""
@@ -400,8 +406,9 @@ def _score(network: SafetyNetwork, linear: _LinearScores, example: Example) -> S
     value = (
         score + reading.secret_score(start, end) for start, end, score in candidates if counts(start, end)
     )
+    added = SECRET_WEIGHT * max(linear.secret(case.text), MIN_SCORE)
     word = (
-        score
+        score + added
         for start, end, score in scored
         if counts(start, end) and not any(first < end and start < last for first, last, _ in candidates)
     )
