@@ -115,7 +115,7 @@ class Preset:
         retention: forgetting over time.
         organise_groups: let the model merge and forget thoughts of a group, as in the TiM papers.
         read_candidates: how many of the best candidates the cross-encoder reads together with the question.
-        min_confidence: a question whose best candidate is less likely an answer recalls nothing.
+        min_confidence: a question that is less likely answered by any of the candidates read recalls nothing.
     """
 
     name: str
@@ -236,7 +236,7 @@ HYBRID = Preset(
     learned_hashing=True,
     target_recall=0.95,
 )
-CAREFUL = replace(HYBRID, name="careful", read_candidates=16, min_confidence=0.2)
+CAREFUL = replace(HYBRID, name="careful", read_candidates=16, min_confidence=0.5)
 TIM = Preset(
     name="tim",
     cosine=1.0,

@@ -166,7 +166,7 @@ def test_wrong_memories_are_refused(tmp_path: Path, change: dict[str, Any], mess
 
 def test_other_data_is_refused(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "other.jsonl", {"text": "hello"})
-    with pytest.raises(LabError, match="expected lives, memories or pairs"):
+    with pytest.raises(LabError, match="expected lives, questions, memories or pairs"):
         reranker_data.read_examples([path], None, 0)
 
 
@@ -415,3 +415,30 @@ def test_figures_of_three_memories() -> None:
     assert figures["preset_told_silent"] < 0.3
     assert 0 <= figures["absent_found"] <= 1
     assert figures["ms_per_pair"] > 0
+
+
+def test_further_questions_about_lives(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    write_lines(tmp_path / "data" / "train.jsonl", {**LIFE, "id": "of train"})
+    write_lines(tmp_path / "beside.jsonl", LIFE)
+    asked = [{"q": "city?", "answered_by": [3]}, {"q": "the cat's age?", "answered_by": []}]
+    path = write_lines(
+        tmp_path / "questions.jsonl", *({"life": id_, "questions": asked} for id_ in ("of train", "a"))
+    )
+    rankings, pairs = reranker_data.read_examples([path], tmp_path / "data", 0)
+    assert not pairs
+    assert [(each.question, len(each.memories), each.answers) for each in rankings[:4]] == [
+        ("city?", 4, (2,)),
+        ("the cat's age?", 4, ()),
+        ("the cat's age?", 3, ()),  # quotes
+        ("the cat's age?", 3, ()),  # facts
+    ]
+    assert rankings[4:] == rankings[:4]
+    for wrong in (
+        {"life": "b", "questions": []},
+        {"life": "a", "questions": [{"q": "?", "answered_by": [9]}]},
+    ):
+        with pytest.raises(LabError, match=r"there is no life|no such turn"):
+            reranker_data.read_examples(
+                [write_lines(tmp_path / "questions.jsonl", wrong)], tmp_path / "data", 0
+            )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PACKAGE = "thinkback_reranker"
 DISTRIBUTION = "thinkback-reranker"
 MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
-MODEL_SHA256 = "128868e9286c3bf546b0b97533b2c8a0695c7cfd42c78dfaad15ac48a7887d66"
+MODEL_SHA256 = "f8b87540e9538ee254f13ba14df624064791a901c1e36be495d4bcbaf1f6d53f"
 MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140

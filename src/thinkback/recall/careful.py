@@ -3,8 +3,8 @@
     place = SEARCH_WEIGHT * logit(total of the search) + READING_WEIGHT * log odds of an answer
 
 The candidates that were read exchange their totals, so that thresholds keep their meaning; what probably
-answers has a total of at least RELEVANT_TOTAL. The highest log odds say how likely the memory bank holds an
-answer at all (`Recollection.confidence`).
+answers has a total of at least RELEVANT_TOTAL. All log odds together say how likely the memory bank holds an
+answer at all (`Recollection.confidence`): the network is trained to weigh the memories against "none".
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MIN_RIVAL_SCORE = -2.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
 MIN_OUTDATED_SCORE = 0.0
+MIN_SURE_CONFIDENCE = 0.15  # below it, nothing is recalled although words and form of a memory fit
 _SMALLEST = 1e-6  # of a score, so that its logit is finite
 
 
@@ -36,22 +37,27 @@ class ReadCandidates(NamedTuple):
     """Candidates with new scores, best first, and the log odds that they answer the query, by reference.
 
     Without log odds nothing was read: the query asks for nothing that could have been told.
+
+    Attributes:
+        confidence: the probability that the memory bank holds an answer.
+        has_sure_answer: by the words and the form of one of them.
     """
 
     hits: list[MemoryHit]
     answers: Mapping[Ref, float]
-    has_sure_answer: bool = False  # by the words and the form of one of them
-
-    @property
-    def confidence(self) -> float | None:
-        """The probability that the memory bank holds an answer."""
-        return _sigmoid(max(self.answers.values())) if self.answers else None
+    confidence: float | None = None
+    has_sure_answer: bool = False
 
     def is_silent(self, search: Search) -> bool:
         """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""
-        if self.confidence is None or self.has_sure_answer or search.scorer.space_rows <= MAX_PLAIN_ROWS:
+        if self.confidence is None or search.scorer.space_rows <= MAX_PLAIN_ROWS:
             return False
-        return self.confidence < search.preset.min_confidence
+        return self.confidence < self.min_confidence(search)
+
+    def min_confidence(self, search: Search) -> float:
+        """The confidence below which nothing is recalled."""
+        least = search.preset.min_confidence
+        return min(least, MIN_SURE_CONFIDENCE) if self.has_sure_answer else least
 
 
 def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidates:
@@ -79,7 +85,9 @@ def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidat
         read.append(hit.with_total(max(total, least), f"answers the question: {_sigmoid(score):.2f}"))
     judge = AnswerJudge(search.query.text)
     has_sure_answer = any(judge.match(text) is not None for text in wanted)
-    return ReadCandidates(sorted((*read, *rest), key=MemoryHit.sort_key), answers, has_sure_answer)
+    confidence = _sigmoid(log(sum(map(exp, scores.values()))))  # 1 is the weight of "none of them"
+    hits = sorted((*read, *rest), key=MemoryHit.sort_key)
+    return ReadCandidates(hits, answers, confidence, has_sure_answer)
 
 
 def mark_read_updates(

@@ -31,15 +31,10 @@ def careful(open_memory: OpenMemory, clock: FakeClock) -> Memory:
     return memory
 
 
-ANSWERED_BY_BLOOD_TEST = pytest.mark.xfail(
-    strict=True, reason="the network takes the blood test for an answer"
-)
-
-
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param("what's my blood type?", marks=ANSWERED_BY_BLOOD_TEST),
+        "what's my blood type?",
         "what's my shoe size?",
         "what's the name of my dentist?",
     ],
@@ -85,7 +80,7 @@ def test_statements_are_not_silenced(careful: Memory) -> None:
 
 def test_the_explanation_says_how_likely_a_memory_answers_that_changed_its_place(careful: Memory) -> None:
     first, second, *_ = careful.recall("where does anna live", explain=True)
-    for item, probability in ((first, 0.99), (second, 0.2)):
+    for item, probability in ((first, 0.99), (second, 0.34)):
         assert item.score.breakdown is not None
         label, _, number = item.score.breakdown.adjustments[-1].why.rpartition(" ")
         assert label == "answers the question:"

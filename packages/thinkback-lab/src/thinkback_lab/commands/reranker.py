@@ -53,9 +53,13 @@ def train_reranker(
         typer.Option(
             "--replay",
             metavar="DATA",
-            help="Older data: each epoch repeats half as much of it as there is new.",
+            help="Older data, of which each epoch repeats a part.",
         ),
     ] = None,
+    replay_ratio: Annotated[
+        float,
+        typer.Option("--replay-ratio", min=0.0, help="Repeated examples of older data, for each new one."),
+    ] = 0.5,
     frozen_layers: Annotated[
         int, typer.Option("--frozen-layers", min=0, max=12, help="First layers that stay the same.")
     ] = 0,
@@ -105,6 +109,7 @@ def train_reranker(
             epochs=epochs,
             learning_rate=learning_rate,
             frozen_layers=frozen_layers,
+            replay_ratio=replay_ratio,
             seed=seed,
             max_steps=max_steps,
         )
@@ -114,7 +119,7 @@ def train_reranker(
             history = [epoch.means() for epoch in trainer.train(report)]
         out.mkdir(parents=True, exist_ok=True)
         reranker_base.make_tokenizer(kept).save(str(out / TOKENIZER_FILE))
-        export_reranker(reranker.pack_weights(trainer.network, kept), out / MODEL_FILE)
+        export_reranker(trainer.pack_weights(), out / MODEL_FILE)
         losses = {
             "settings": asdict(settings),
             "data": sources,
@@ -146,7 +151,7 @@ def eval_reranker(
 ) -> None:
     """Measure the installed cross-encoder on memories: messages, questions told and absent, outdated pairs.
 
-    `auc` tells told from absent questions by the highest score of a message. `absent_found` is the share of
+    `auc` tells told from absent questions by the scores of all messages together. `absent_found` is the share of
     absent questions below `threshold`, where 5% of the told ones are; `preset_absent_found` and
     `preset_told_silent` are the shares of both below the threshold of the preset `careful`.
 

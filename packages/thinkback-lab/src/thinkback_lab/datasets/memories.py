@@ -6,6 +6,10 @@ A file has one JSON object per line, plain or gzipped:
 
 Messages are numbered from 0, the oldest first. A question with an empty `answered_by` was never answered
 ("absent"); `outdated` lists the pairs (older, newer) in which the newer message makes the older one outdated.
+
+Further questions about a life (`datasets/lives.py`) have the same form, and name the turns of the life:
+
+  {"life", "questions": [{"q", "answered_by": [12, 30]}]}
 """
 
 from __future__ import annotations
@@ -35,6 +39,13 @@ class MemoryQuestion(_FrozenModel):
 
     q: NonEmptyStr
     answered_by: tuple[int, ...]
+
+
+class LifeQuestions(_FrozenModel):
+    """Questions about the life with the id `life`; the turns that answer them are counted from 1."""
+
+    life: NonEmptyStr
+    questions: tuple[MemoryQuestion, ...]
 
 
 class ToldMemory(_FrozenModel):

@@ -31,6 +31,11 @@ class QuestionScores:
     answers: frozenset[int]
 
     @property
+    def any_answers(self) -> float:
+        """The log odds that any of them answers it, as recall computes them."""
+        return float(np.logaddexp.reduce(self.scores))
+
+    @property
     def best_first(self) -> list[int]:
         return sorted(range(len(self.scores)), key=lambda number: -self.scores[number])
 
@@ -71,27 +76,27 @@ def run_reranker(memories: Sequence[ToldMemory], on_progress: ProgressCallback =
 def summarise_reranker(run: RerankerRun) -> dict[str, Any]:
     """The figures of a run; None where there is nothing to measure."""
     told = [each for each in run.questions if each.answers]
-    best_told = np.array([max(each.scores) for each in told])
-    best_absent = np.array([max(each.scores) for each in run.questions if not each.answers])
-    threshold = float(np.quantile(best_told, MAX_TOLD_SILENT)) if told else None
+    any_told = np.array([each.any_answers for each in told])
+    any_absent = np.array([each.any_answers for each in run.questions if not each.answers])
+    threshold = float(np.quantile(any_told, MAX_TOLD_SILENT)) if told else None
     confidence = CAREFUL.min_confidence
     preset_threshold = log(confidence / (1 - confidence))
     return {
         "told": len(told),
-        "absent": len(best_absent),
+        "absent": len(any_absent),
         "pairs": len(run.pairs),
         "hit@1": _mean([each.best_first[0] in each.answers for each in told]),
         f"recall@{RECALL_K}": _mean(
             [len(each.answers & set(each.best_first[:RECALL_K])) / len(each.answers) for each in told]
         ),
         "auc": _area_under_curve(
-            [*best_told, *best_absent], [True] * len(best_told) + [False] * len(best_absent)
+            [*any_told, *any_absent], [True] * len(any_told) + [False] * len(any_absent)
         ),
         "threshold": None if threshold is None else round(threshold, 2),
-        "absent_found": None if threshold is None else _mean(best_absent < threshold),
+        "absent_found": None if threshold is None else _mean(any_absent < threshold),
         "preset_threshold": round(preset_threshold, 2),
-        "preset_absent_found": _mean(best_absent < preset_threshold),
-        "preset_told_silent": _mean(best_told < preset_threshold),
+        "preset_absent_found": _mean(any_absent < preset_threshold),
+        "preset_told_silent": _mean(any_told < preset_threshold),
         "outdated_auc": _area_under_curve(
             [score for score, _ in run.pairs], [is_outdated for _, is_outdated in run.pairs]
         ),

@@ -218,7 +218,7 @@ class RerankerTrainer:
         if not rankings and not pairs:
             raise LabError("there are no examples to train on")
         torch.manual_seed(settings.seed)
-        self._settings, self._start = settings, start
+        self._settings, self._start, self._base = settings, start, base
         self._rankings, self._pairs = (*rankings, *replay[0]), (*pairs, *replay[1])
         self._new_counts = len(rankings), len(pairs)  # the others are replayed
         tokenizer = make_tokenizer(base)
@@ -272,6 +272,16 @@ class RerankerTrainer:
                 progress(step, total)
         network.encoder.eval()
         return history
+
+    def pack_weights(self) -> Arrays:
+        """The arrays of the trained network; those of frozen layers are the same bytes as before."""
+        packed, frozen = pack_weights(self.network, self._base), self._settings.frozen_layers
+        if self._start is None or not frozen:
+            return packed
+        trained = ("dense.", "scores.", *(f"layer.{n}." for n in range(frozen, self._base.layers)))
+        return {
+            name: values if name.startswith(trained) else self._start[name] for name, values in packed.items()
+        }
 
     def _batches(self, chance: random.Random) -> list[tuple[list[int], list[PairExample]]]:
         """The batches of an epoch in random order, each of questions (by number) or of pairs."""

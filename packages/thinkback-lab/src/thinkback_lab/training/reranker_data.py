@@ -1,7 +1,8 @@
 """Training examples of the reranker: questions with memories that answer them, and older with newer texts.
 
 Each question of a life is learned with three kinds of memories: its messages, the quotes of its facts, and
-its facts as whole sentences. Pairs are the facts that replace each other, and pairs of other facts, half of
+its facts as whole sentences; a further question about it (`LifeQuestions`) with its messages, and with all
+three if nothing answers it. Pairs are the facts that replace each other, and pairs of other facts, half of
 them those with most words in common. Memories (`datasets/memories.py`), LoCoMo's dialogues and pairs of
 statements (`eval pairs`) are learned as they are.
 """
@@ -21,10 +22,10 @@ import numpy as np
 
 from thinkback_lab.datasets import locomo
 from thinkback_lab.datasets.lives import GoldFact, Life, LifeTurn
-from thinkback_lab.datasets.memories import ToldMemory, read_memories
+from thinkback_lab.datasets.memories import LifeQuestions, ToldMemory, read_memories
 from thinkback_lab.errors import LabError
 from thinkback_lab.evaluations.pairs import Pair, read_pairs
-from thinkback_lab.files import iter_json_lines
+from thinkback_lab.files import iter_json_lines, read_models
 from thinkback_lab.training.sentence_classifier import read_lives
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ Examples = tuple[Sequence[RankingExample], Sequence[PairExample]]
 def read_examples(data: Sequence[str], folder: Path | None, seed: int) -> Examples:
     """The examples of all data, in order: `train` (lives of the data folder), files and folders.
 
-    A JSON lines file contains lives, memories or pairs; a folder with `locomo10.json` contains dialogues.
+    A JSON lines file contains lives, further questions about lives, memories or pairs; a folder with
+    `locomo10.json` contains dialogues.
 
     Raises:
         LabError: a file cannot be read, or contains something else.
@@ -92,7 +94,35 @@ def _read_source(name: str, folder: Path | None, seed: int) -> Examples:
             [each for life in lives for each in life_rankings(life)],
             [each for life in lives for each in life_pairs(life, seed)],
         )
-    raise LabError(f"{path}: expected lives, memories or pairs, one JSON object per line")
+    if "life" in fields:
+        return list(_further_rankings(path, folder)), []
+    raise LabError(f"{path}: expected lives, questions, memories or pairs, one JSON object per line")
+
+
+def _further_rankings(path: Path, folder: Path | None) -> Iterator[RankingExample]:
+    """The examples of further questions; their lives are those of `train` and of the files beside them."""
+    beside = [str(file) for file in sorted(path.parent.glob("*.jsonl")) if file.name != path.name]
+    lives = {life.id: life for life in read_lives(["train", *beside], folder)}
+    for asked in read_models([path], LifeQuestions, "questions about lives"):
+        if (life := lives.get(asked.life)) is None:
+            raise LabError(f"{path}: there is no life {asked.life!r} in train or beside this file")
+        messages, quotes, texts = _memory_forms(life)
+        for question in asked.questions:
+            answers = tuple(turn - 1 for turn in question.answered_by)
+            if not all(0 <= number < len(messages) for number in answers):
+                raise LabError(f"{path}: {question.q!r}: life {asked.life!r} has no such turn")
+            for memories in (messages,) if answers else (messages, quotes, texts):
+                yield RankingExample(question.q, memories, answers)
+
+
+def _memory_forms(life: Life) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The messages of a life, the distinct quotes of its facts, and its facts."""
+    facts = [fact for turn in life.turns for fact in turn.facts]
+    return (
+        tuple(turn.user for turn in life.turns),
+        tuple(dict.fromkeys(fact.quote for fact in facts)),
+        tuple(fact.text for fact in facts),
+    )
 
 
 def memory_rankings(memory: ToldMemory) -> Iterator[RankingExample]:
@@ -116,9 +146,7 @@ def _statement_pair(pair: Pair) -> PairExample:
 def life_rankings(life: Life) -> Iterator[RankingExample]:
     """The questions of a life with its messages, quotes and facts."""
     facts = [fact for turn in life.turns for fact in turn.facts]
-    messages = tuple(turn.user for turn in life.turns)
-    quotes = tuple(dict.fromkeys(fact.quote for fact in facts))
-    texts = tuple(fact.text for fact in facts)
+    messages, quotes, texts = _memory_forms(life)
     for question in life.questions:
         used = [number for number, fact in enumerate(facts) if fact.id in question.facts]
         by_quote = sorted({quotes.index(facts[number].quote) for number in used})
