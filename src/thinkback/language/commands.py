@@ -129,6 +129,12 @@ def has_content(text: str) -> bool:
     return han >= 4 or len(re.findall(r"[^\W\d_]+|\d+", text)) - han >= 3
 
 
+def after_keep_request(text: str) -> str:
+    """What a text asks to keep in mind: "remember im off dairy" gives "im off dairy"; "" for other texts."""
+    found = _pattern("keep_request").match(text)
+    return text[found.end() :] if found else ""
+
+
 def corrects(text: str) -> bool:
     """Whether the user says that their own words before were a mistake: "sorry, I meant", 写错了."""
     return bool(_pattern("own_mistake").search(text))

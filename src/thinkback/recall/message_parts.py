@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from thinkback.language.commands import find_commands
+from thinkback.language.commands import after_keep_request, find_commands
 from thinkback.language.sentences import count_words, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.acknowledgements import tells_mood
@@ -91,9 +91,7 @@ def _is_sure_request(message: str) -> bool:
 
 def _is_to_be_kept(message: str) -> bool:
     """Whether a message only asks to keep in mind what it tells: "remember im off dairy"."""
-    return bool(load_patterns("keeps").search(message)) and not load_patterns("question_words").search(
-        message
-    )
+    return bool(after_keep_request(message)) and not load_patterns("question_words").search(message)
 
 
 def _asks_generally(question: str) -> bool:

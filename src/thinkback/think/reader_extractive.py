@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from thinkback.language.commands import has_content
+from thinkback.language.commands import after_keep_request, has_content
 from thinkback.language.sentences import count_words, is_question
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
@@ -89,14 +89,15 @@ class ExtractiveReader:
         return changes
 
     def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
-        pieces = split_pieces(turn.query, _previous_reply(turn, earlier))
+        wanted = after_keep_request(turn.query)  # the user asks to keep it
+        pieces = split_pieces(wanted or turn.query, _previous_reply(turn, earlier))
         for scored in self._sentence_model.score(pieces, self._encoder):
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
             if is_long or _is_short_question(scored.piece.text):
                 continue
-            if scored.kept or (self._keep_all and is_statement):
+            if scored.kept or ((self._keep_all or wanted) and is_statement):
                 yield self._add(turn, scored)
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:

@@ -10,6 +10,7 @@ import pytest
 
 from thinkback.language.commands import (
     COMMAND_KINDS,
+    after_keep_request,
     find_commands,
     instruction_topic,
     is_only_commands,
@@ -204,3 +205,22 @@ def test_hostile_text_takes_no_time(text: str) -> None:
 )
 def test_order_in_favour_of_a_third_party_is_no_wish(wish: str, safe: bool) -> None:
     assert is_safe_instruction(wish) is safe
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("remember im off dairy", "im off dairy"),
+        ("ok pls note that the rent is 690 now", "the rent is 690 now"),
+        ("don't forget my flight is at 7", "my flight is at 7"),
+        ("帮我记一下 周五交水费", "周五交水费"),
+        ("remember 我不吃香菜", "我不吃香菜"),
+        ("remember when we went to Rome", ""),
+        ("remember to call mum", ""),
+        ("remember my shoe size?", ""),
+        ("do you remember my dogs name", ""),
+        ("记住什么了", ""),
+    ],
+)
+def test_after_keep_request(text: str, kept: str) -> None:
+    assert after_keep_request(text) == kept
