@@ -49,9 +49,11 @@ from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
+MAX_QUOTED = 2  # memories in place of an answer
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_SURE_ODDS = 1.5  # log odds from which a newer memory that was read is quoted alone
-MIN_SURE_CONFIDENCE = 0.3  # below it a sentence that seems to answer is quoted as the nearest only
+MIN_ANSWER_ODDS = 0.0  # below it a sentence that seems to answer is quoted as the nearest only
+MIN_NEAR_ODDS = -2.0  # below it, not even that, if another memory reads like an answer
 MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
 _MAX_TURNS_OF_A_RARE_TERM = 3
@@ -136,7 +138,7 @@ def answer_question(
     nearest = find_nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _is_doubtful(question, chosen[0], recollection):
-        nearest = [*_newer_items(chosen[0].candidate, recollection), chosen[0].candidate]
+        nearest = _in_place_of(chosen[0], recollection, nearest)
     elif len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
         newer = _newer_items(chosen[0].candidate, recollection) or nearest[:1]
         nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
@@ -160,14 +162,38 @@ def answer_question(
 
 
 def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollection) -> bool:
-    """Whether reading the memories together with the question found no answer among them.
+    """Whether a memory does not seem to answer when it is read together with the question.
 
     A memory in another language is read less well, and a triple was extracted by a rule that is certain.
     """
-    confidence, thought = recollection.confidence, chosen.candidate.thought
-    if confidence is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
+    odds, thought = recollection.answers.get(chosen.candidate.ref), chosen.candidate.thought
+    if odds is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
         return False
-    return confidence < MIN_SURE_CONFIDENCE and (thought is None or thought.relation == SAID)
+    return odds < MIN_ANSWER_ODDS and (thought is None or thought.relation == SAID)
+
+
+def _in_place_of(
+    chosen: ScoredSentence, recollection: Recollection, nearest: Sequence[Candidate]
+) -> list[Candidate]:
+    """What is quoted in place of a doubtful answer: what reads like one, and the memory itself if it is near.
+
+    If nothing reads like one, it is the memory, and one that may have replaced it or is nearest.
+    """
+    odds, best, own = recollection.answers, _best_read(recollection), chosen.candidate
+    if best is None or odds[best.ref] < MIN_SURE_ODDS:
+        quoted = [[*_newer_items(own, recollection), *nearest, own][0], own]
+    else:
+        newest = next(iter(_newer_items(best, recollection)), best)
+        if odds[own.ref] >= MIN_NEAR_ODDS:
+            quoted = [newest, own]
+        elif last_turn(newest) < chosen.said_in and load_patterns("denies").search(chosen.text):
+            quoted = [own, newest]  # "i'm not going after all"
+        else:
+            quoted = [newest, *nearest]
+    told: dict[int, Candidate] = {}
+    for item in filter(is_told, quoted):
+        told.setdefault(last_turn(item), item)
+    return list(told.values())[:MAX_QUOTED]
 
 
 def _may_be_outdated(
@@ -188,13 +214,18 @@ def _surely_newer(recollection: Recollection, turn: int) -> list[Candidate]:
 
     If that memory is outdated, it is the memory that replaced it.
     """
-    odds = recollection.answers
-    told = [item for item in recollection if item.ref in odds and is_told(item)]
-    best = max(told, key=lambda item: odds[item.ref], default=None)
-    if best is None or odds[best.ref] < MIN_SURE_ODDS:
+    best = _best_read(recollection)
+    if best is None or recollection.answers[best.ref] < MIN_SURE_ODDS:
         return []
     newest = next(iter(_newer_items(best, recollection)), best)
     return [newest] if last_turn(newest) > turn and is_told(newest) else []
+
+
+def _best_read(recollection: Recollection) -> Candidate | None:
+    """The memory that most likely answers, by reading it; of the newest if several are the same."""
+    odds = recollection.answers
+    told = [item for item in recollection if item.ref in odds and is_told(item)]
+    return max(told, key=lambda item: (odds[item.ref], last_turn(item)), default=None)
 
 
 def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]:

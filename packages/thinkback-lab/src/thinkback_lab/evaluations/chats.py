@@ -161,9 +161,12 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str], told
     newest = next((said.lower() for said in reversed(told) if has_accepted(said, message.accept)), "")
     rejected = [word for word in message.reject if word in text.lower() and word not in newest]
     accepted = has_accepted(text, message.accept) and not rejected
-    # A right answer in Chinese may use other words: only its numbers and Latin names are checked.
-    checked = re.sub("[\u3400-\u9fff]", " ", text) if accepted else text
-    if not says_not_told and find_ungrounded(_without_dates(checked), (*earlier, _FRAME), strict=False):
+    # A right answer in Chinese may use other words: then only its numbers and Latin names are checked.
+    forms = (text, re.sub("[\u3400-\u9fff]", " ", text)) if accepted else (text,)
+    sources = (*earlier, _FRAME)
+    if not says_not_told and all(
+        find_ungrounded(_without_dates(form), sources, strict=False) for form in forms
+    ):
         return "invented"
     if accepted:
         return "right"
