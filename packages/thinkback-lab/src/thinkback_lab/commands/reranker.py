@@ -151,8 +151,8 @@ def eval_reranker(
 ) -> None:
     """Measure the installed cross-encoder on memories: messages, questions told and absent, outdated pairs.
 
-    `auc` tells told from absent questions by the scores of all messages together. `absent_found` is the share of
-    absent questions below `threshold`, where 5% of the told ones are; `preset_absent_found` and
+    `auc` tells told from absent questions by the scores of all messages together. `absent_found` is the share
+    of absent questions below `threshold`, where 5% of the told ones are; `preset_absent_found` and
     `preset_told_silent` are the shares of both below the threshold of the preset `careful`.
 
     \b
