@@ -96,6 +96,7 @@ def _check_detection(file: str, with_network: bool = False, **limits: float) -> 
         if each.kind == "order":
             failed = not (found.instructions or found.suspicious)
         elif each.kind == "secret":
+            assert each.values
             failed = any(value in redact_memory(turn).query for value in each.values)
         else:
             failed = bool(found.secrets)

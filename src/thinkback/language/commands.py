@@ -131,8 +131,11 @@ def has_content(text: str) -> bool:
 
 def after_keep_request(text: str) -> str:
     """What a text asks to keep in mind: "remember im off dairy" gives "im off dairy"; "" for other texts."""
-    found = _pattern("keep_request").match(text)
-    return text[found.end() :] if found else ""
+    if len(text) > MAX_COMMAND_CHARS:
+        return ""
+    found = _pattern("keep_request_en").match(text) or _pattern("keep_request_zh").match(text)
+    rest = text[found.end() :] if found else ""
+    return "" if _pattern("asks_to_recall").search(rest) else rest
 
 
 def corrects(text: str) -> bool:

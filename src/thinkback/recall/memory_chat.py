@@ -97,7 +97,8 @@ def reply_from_memory(
             more = look_up(f"{mark_question(question)} {before[-MAX_CONTINUED_CHARS:]}")
             known = {item.ref for item in recollection}
             items = (*recollection.items, *(item for item in more if item.ref not in known))
-            recollection = replace(recollection, items=items)
+            answers = {**more.answers, **recollection.answers}
+            recollection = replace(recollection, items=items, answers=answers)
         answer = answer_question(
             question, recollection, look_up, continues=continues, is_request=parts.is_request
         )
@@ -179,20 +180,20 @@ def _in_place_of(
 
     If nothing reads like one, it is the memory, and one that may have replaced it or is nearest.
     """
-    odds, best, own = recollection.answers, _best_read(recollection), chosen.candidate
-    if best is None or odds[best.ref] < MIN_SURE_ODDS:
-        quoted = [[*_newer_items(own, recollection), *nearest, own][0], own]
+    own, sure = chosen.candidate, _surely_read(recollection)
+    if sure is None:
+        near = [*_newer_items(own, recollection), *nearest, own]
+        quoted = [near[0], own]
+    elif recollection.answers[own.ref] >= MIN_NEAR_ODDS:
+        quoted = [sure, own]
+    elif last_turn(sure) < chosen.said_in and load_patterns("denies").search(chosen.text):
+        quoted = [own, sure]  # "i'm not going after all"
     else:
-        newest = next(iter(_newer_items(best, recollection)), best)
-        if odds[own.ref] >= MIN_NEAR_ODDS:
-            quoted = [newest, own]
-        elif last_turn(newest) < chosen.said_in and load_patterns("denies").search(chosen.text):
-            quoted = [own, newest]  # "i'm not going after all"
-        else:
-            quoted = [newest, *nearest]
+        quoted = [sure, *(item for item in nearest if last_turn(item) != chosen.said_in)]
     told: dict[int, Candidate] = {}
-    for item in filter(is_told, quoted):
-        told.setdefault(last_turn(item), item)
+    for item in quoted:
+        if is_told(item) or (item is own and not own.with_response):
+            told.setdefault(last_turn(item), item)
     return list(told.values())[:MAX_QUOTED]
 
 
@@ -210,22 +211,22 @@ def _may_be_outdated(
 
 
 def _surely_newer(recollection: Recollection, turn: int) -> list[Candidate]:
-    """The memory that most likely answers, by reading it, if it was told after a turn.
+    """The memory that reads like the answer, if it was told after a turn."""
+    sure = _surely_read(recollection)
+    return [sure] if sure is not None and last_turn(sure) > turn and is_told(sure) else []
+
+
+def _surely_read(recollection: Recollection) -> Candidate | None:
+    """The memory that most likely answers, by reading it, if that is sure.
 
     If that memory is outdated, it is the memory that replaced it.
     """
-    best = _best_read(recollection)
-    if best is None or recollection.answers[best.ref] < MIN_SURE_ODDS:
-        return []
-    newest = next(iter(_newer_items(best, recollection)), best)
-    return [newest] if last_turn(newest) > turn and is_told(newest) else []
-
-
-def _best_read(recollection: Recollection) -> Candidate | None:
-    """The memory that most likely answers, by reading it; of the newest if several are the same."""
     odds = recollection.answers
     told = [item for item in recollection if item.ref in odds and is_told(item)]
-    return max(told, key=lambda item: (odds[item.ref], last_turn(item)), default=None)
+    best = max(told, key=lambda item: (odds[item.ref], last_turn(item)), default=None)
+    if best is None or odds[best.ref] < MIN_SURE_ODDS:
+        return None
+    return next(iter(_newer_items(best, recollection)), best)
 
 
 def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]:

@@ -91,7 +91,7 @@ def _is_sure_request(message: str) -> bool:
 
 def _is_to_be_kept(message: str) -> bool:
     """Whether a message only asks to keep in mind what it tells: "remember im off dairy"."""
-    return bool(after_keep_request(message)) and not load_patterns("question_words").search(message)
+    return bool(after_keep_request(message))
 
 
 def _asks_generally(question: str) -> bool:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from thinkback.language.commands import after_keep_request, has_content
-from thinkback.language.sentences import count_words, is_question
+from thinkback.language.sentences import count_words, is_question, split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
@@ -89,15 +89,16 @@ class ExtractiveReader:
         return changes
 
     def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
-        wanted = after_keep_request(turn.query)  # the user asks to keep it
-        pieces = split_pieces(wanted or turn.query, _previous_reply(turn, earlier))
+        told, wanted = _split_keep_request(turn.query)
+        pieces = split_pieces(told, _previous_reply(turn, earlier))
         for scored in self._sentence_model.score(pieces, self._encoder):
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
             if is_long or _is_short_question(scored.piece.text):
                 continue
-            if scored.kept or ((self._keep_all or wanted) and is_statement):
+            is_wanted = self._keep_all or scored.piece.sentence.start < wanted
+            if scored.kept or (is_wanted and is_statement):
                 yield self._add(turn, scored)
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:
@@ -110,6 +111,15 @@ class ExtractiveReader:
             kind=scored.kind,
         )
         return ProposedChange(action="add", turn=turn.id, quote=words, fact=fact)
+
+
+def _split_keep_request(message: str) -> tuple[str, int]:
+    """A message without the words that ask to remember its first sentence, and how much of it that is."""
+    first = next(iter(split_sentences(message[:MAX_PIECE_CHARS])), None)
+    wanted = after_keep_request(first.text) if first else ""
+    if first is None or not wanted:
+        return message, 0
+    return message[first.end - len(wanted) :], len(wanted)
 
 
 def find_likely_facts(message: str, at: datetime) -> list[str]:

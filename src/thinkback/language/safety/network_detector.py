@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
 LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
-SECRET_WEIGHT = 0.3  # of its score for a secret in the text, for words that are no such value
+SECRET_WEIGHT = 0.3  # of its score for a secret in the text, if negative; added to the score of each word
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
-_SPREAD = 2.0  # a token next to one of a secret belongs to it down to this below the threshold
+_SPREAD = (
+    2.0  # a token next to one of a secret belongs to it down to this below the threshold, or to even odds
+)
 _EPSILON = np.float32(1e-5)
 
 
@@ -96,17 +98,26 @@ class NetworkReading:
 
         Those within a `known` secret are left out. `linear` is the score of the linear detector for a secret.
         """
-        limit = self.thresholds.word - SECRET_WEIGHT * max(linear, MIN_SCORE)
+        limit = self.thresholds.word - secret_bonus(linear)
+        least = max(limit - _SPREAD, 0.0)
         at = 0
         while at < len(self.tokens):
             last = at
-            while last < len(self.tokens) and self.tokens[last].score >= limit - _SPREAD:
+            while last < len(self.tokens) and self.tokens[last].score >= least:
                 last += 1
             if any(token.score >= limit for token in self.tokens[at:last]):
                 start, end = _whole_words(text, self.tokens[at].start, self.tokens[last - 1].end)
                 if start < end and not any(first <= start and end <= after for first, after in known):
                     yield start, end
             at = max(last, at + 1)
+
+
+def secret_bonus(linear: float) -> float:
+    """What the linear detector's score for a secret in the text adds to that of a word: at most 0.
+
+    A text that certainly contains a secret says nothing about its other words.
+    """
+    return SECRET_WEIGHT * min(max(linear, MIN_SCORE), 0.0)
 
 
 def read_message(text: str) -> NetworkReading | None:

@@ -118,9 +118,8 @@ def scan_message(text: str) -> Findings | None:
     """
     if find_cross_encoder() is None:
         return None
-    found = scan_text(text)
     if len(text) > FULLY_READ_CHARS:
-        return found
+        return scan_text(text)
     normalised = normalise_text(_blank_marks(text), REDACTION_MARK).text
     network = read_message(normalised)
     if network is None:
@@ -128,7 +127,7 @@ def scan_message(text: str) -> Findings | None:
     read = scan_in_full(text, prefilter_text(text), runs=True, network=network)
     if network.read_until >= len(normalised.rstrip()):
         return read
-    return Findings(*(merge_spans([*a, *b]) for a, b in zip(found, read, strict=True)))
+    return Findings(*(merge_spans([*a, *b]) for a, b in zip(scan_text(text), read, strict=True)))
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:

@@ -86,6 +86,16 @@ def test_secret_words_are_whole_and_joined() -> None:
     assert reading.secret_score(9, 20) == 3.0
 
 
+def test_other_words_of_a_message_with_a_secret_stay() -> None:
+    text = (
+        "the wifi password at the cabin is bluegoose77 and the pin of the safe is 4471. "
+        "We went to see Otter Creek on Saturday and the rabbit Pudding was there"
+    )
+    found = scan_message(text)
+    assert found is not None
+    assert [text[span.start : span.end] for span in found.secrets] == ["bluegoose77", "4471"]
+
+
 def test_very_long_messages_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(text: str) -> None:
         raise AssertionError(f"read {text!r}")

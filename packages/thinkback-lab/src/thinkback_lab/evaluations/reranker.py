@@ -32,8 +32,9 @@ class QuestionScores:
 
     @property
     def any_answers(self) -> float:
-        """The log odds that any of them answers it, as recall computes them."""
-        return float(np.logaddexp.reduce(self.scores))
+        """The log odds that any of them answers it, as recall computes them from the best candidates."""
+        best = sorted(self.scores, reverse=True)[: CAREFUL.read_candidates]
+        return float(np.logaddexp.reduce(best))
 
     @property
     def best_first(self) -> list[int]:

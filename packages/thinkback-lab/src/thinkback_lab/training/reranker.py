@@ -278,6 +278,8 @@ class RerankerTrainer:
         packed, frozen = pack_weights(self.network, self._base), self._settings.frozen_layers
         if self._start is None or not frozen:
             return packed
+        if not np.array_equal(packed["words.values"], self._start["words.values"]):
+            raise LabError("the network to continue has another vocabulary")
         trained = ("dense.", "scores.", *(f"layer.{n}." for n in range(frozen, self._base.layers)))
         return {
             name: values if name.startswith(trained) else self._start[name] for name, values in packed.items()

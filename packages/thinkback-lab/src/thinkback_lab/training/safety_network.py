@@ -24,13 +24,12 @@ from thinkback.language.safety.detector import hash_features
 from thinkback.language.safety.network_detector import (
     HEADS,
     INNER_WIDTH,
-    MIN_SCORE,
-    SECRET_WEIGHT,
     WIDTH,
     NetworkReading,
     NetworkThresholds,
     SafetyNetwork,
     TokenScore,
+    secret_bonus,
 )
 from thinkback.language.safety.normalise import normalise_text
 from thinkback.language.safety.secret_detection import detect_secrets
@@ -406,7 +405,7 @@ def _score(network: SafetyNetwork, linear: _LinearScores, example: Example) -> S
     value = (
         score + reading.secret_score(start, end) for start, end, score in candidates if counts(start, end)
     )
-    added = SECRET_WEIGHT * max(linear.secret(case.text), MIN_SCORE)
+    added = secret_bonus(linear.secret(case.text))
     word = (
         score + added
         for start, end, score in scored
