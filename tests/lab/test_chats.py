@@ -108,3 +108,13 @@ def test_the_natural_chats_are_answered_rightly_and_nothing_is_invented() -> Non
     assert metrics["right or not told"] >= 0.8
     assert metrics["in_language"] == metrics["declined"] == 1.0
     assert metrics["acknowledged"] >= 0.8
+
+
+def test_a_right_answer_in_the_words_of_the_user_is_not_invented() -> None:
+    """Without its Chinese characters it reads like a Wi-Fi password."""
+    told = "房租1150包水电, wifi另算25"
+    message = ChatMessage.model_validate(
+        {"at": "2026-10-14T12:36", "ask": "rent多少来着", "accept": [["1150"]]}
+    )
+    assert judge_answer(message, f"{told}。", [told, "rent多少来着"], [told]) == "right"
+    assert judge_answer(message, "房租1150, wifi另算30。", [told], [told]) == "invented"

@@ -29,7 +29,7 @@ MIN_RIVAL_SCORE = -2.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
 MIN_OUTDATED_SCORE = 0.0
-MIN_SURE_CONFIDENCE = 0.15  # below it, nothing is recalled although words and form of a memory fit
+MIN_CONFIDENCE_IF_WORDS_FIT = 0.15  # below it, nothing is recalled although words and form of a memory fit
 _SMALLEST = 1e-6  # of a score, so that its logit is finite
 
 
@@ -40,24 +40,24 @@ class ReadCandidates(NamedTuple):
 
     Attributes:
         confidence: the probability that the memory bank holds an answer.
-        has_sure_answer: by the words and the form of one of them.
+        words_fit: whether one of them has the words of the question and the form of an answer.
     """
 
     hits: list[MemoryHit]
     answers: Mapping[Ref, float]
     confidence: float | None = None
-    has_sure_answer: bool = False
+    words_fit: bool = False
 
     def is_silent(self, search: Search) -> bool:
         """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""
         if self.confidence is None or search.scorer.space_rows <= MAX_PLAIN_ROWS:
             return False
-        return self.confidence < self.min_confidence(search)
+        return self.confidence < self.confidence_limit(search)
 
-    def min_confidence(self, search: Search) -> float:
+    def confidence_limit(self, search: Search) -> float:
         """The confidence below which nothing is recalled."""
         least = search.preset.min_confidence
-        return min(least, MIN_SURE_CONFIDENCE) if self.has_sure_answer else least
+        return min(least, MIN_CONFIDENCE_IF_WORDS_FIT) if self.words_fit else least
 
 
 def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidates:
@@ -84,10 +84,10 @@ def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidat
         least = RELEVANT_TOTAL if score >= MIN_RELEVANT_SCORE else 0.0
         read.append(hit.with_total(max(total, least), f"answers the question: {_sigmoid(score):.2f}"))
     judge = AnswerJudge(search.query.text)
-    has_sure_answer = any(judge.match(text) is not None for text in wanted)
+    words_fit = any(judge.match(text) is not None for text in wanted)
     confidence = _sigmoid(log(sum(map(exp, scores.values()))))  # 1 is the weight of "none of them"
     hits = sorted((*read, *rest), key=MemoryHit.sort_key)
-    return ReadCandidates(hits, answers, confidence, has_sure_answer)
+    return ReadCandidates(hits, answers, confidence, words_fit)
 
 
 def mark_read_updates(

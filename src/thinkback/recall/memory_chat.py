@@ -139,7 +139,7 @@ def answer_question(
     nearest = find_nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _is_doubtful(question, chosen[0], recollection):
-        nearest = _in_place_of(chosen[0], recollection, nearest)
+        nearest = _quotes_in_place_of(chosen[0], recollection, nearest)
     elif len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
         newer = _newer_items(chosen[0].candidate, recollection) or nearest[:1]
         nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
@@ -173,14 +173,14 @@ def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollecti
     return odds < MIN_ANSWER_ODDS and (thought is None or thought.relation == SAID)
 
 
-def _in_place_of(
+def _quotes_in_place_of(
     chosen: ScoredSentence, recollection: Recollection, nearest: Sequence[Candidate]
 ) -> list[Candidate]:
     """What is quoted in place of a doubtful answer: what reads like one, and the memory itself if it is near.
 
     If nothing reads like one, it is the memory, and one that may have replaced it or is nearest.
     """
-    own, sure = chosen.candidate, _surely_read(recollection)
+    own, sure = chosen.candidate, _find_likely_answer(recollection)
     if sure is None:
         near = [*_newer_items(own, recollection), *nearest, own]
         quoted = [near[0], own]
@@ -212,11 +212,11 @@ def _may_be_outdated(
 
 def _surely_newer(recollection: Recollection, turn: int) -> list[Candidate]:
     """The memory that reads like the answer, if it was told after a turn."""
-    sure = _surely_read(recollection)
+    sure = _find_likely_answer(recollection)
     return [sure] if sure is not None and last_turn(sure) > turn and is_told(sure) else []
 
 
-def _surely_read(recollection: Recollection) -> Candidate | None:
+def _find_likely_answer(recollection: Recollection) -> Candidate | None:
     """The memory that most likely answers, by reading it, if that is sure.
 
     If that memory is outdated, it is the memory that replaced it.

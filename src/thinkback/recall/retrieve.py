@@ -192,7 +192,7 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         if not search.is_relevant(unseen) or (len(kept) == k and kept[-1].score.total >= unseen):
             kept, dropped = _fill_remaining(search, selector, turns, kept, dropped, k)
             if read is not None and read.is_silent(search):
-                reason = f"no answer: {read.confidence:.2f} < {read.min_confidence(search):.2f}"
+                reason = f"no answer: {read.confidence:.2f} < {read.confidence_limit(search):.2f}"
                 dropped = [*(replace(item, reason=reason, verdict=reason) for item in kept), *dropped]
                 kept = []
             return RetrievalResult(thought_hits, turn_hits, kept, dropped, read)

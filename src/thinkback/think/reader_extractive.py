@@ -114,7 +114,10 @@ class ExtractiveReader:
 
 
 def _split_keep_request(message: str) -> tuple[str, int]:
-    """A message without the words that ask to remember its first sentence, and how much of it that is."""
+    """The message without "remember" or "note that", and the length of the sentence that these ask to keep.
+
+    The length is 0 if the message does not begin with such words.
+    """
     first = next(iter(split_sentences(message[:MAX_PIECE_CHARS])), None)
     wanted = after_keep_request(first.text) if first else ""
     if first is None or not wanted:

@@ -187,3 +187,15 @@ def test_every_statement_is_kept_on_request() -> None:
     message = "Lovely weather today again. What do you think? Nora feeds the hens."
     changes = ExtractiveReader(keep_all=True).read(ReadRequest(turns=(turn(message),)))
     assert [change.quote for change in changes] == ["Lovely weather today again.", "Nora feeds the hens."]
+
+
+def test_only_the_sentence_that_is_to_be_remembered_is_kept_in_any_case() -> None:
+    told = "the blue one is under the stairs again."
+    rest = "The agenda of the meeting is attached below this mail, have a look when there is time."
+
+    def kept(message: str) -> list[str]:
+        turn = Turn(id=1, query=message, at=AT, recorded_at=AT)
+        return [change.quote for change in READER.read(ReadRequest(turns=(turn,)))]
+
+    assert kept(f"{told} {rest}") == []
+    assert kept(f"please note that {told} {rest}") == [told]

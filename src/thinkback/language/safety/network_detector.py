@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
 LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
-SECRET_WEIGHT = 0.3  # of its score for a secret in the text, if negative; added to the score of each word
+SECRET_WEIGHT = 0.3  # of the linear detector's score for a secret in the text, where it lowers that of a word
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
-_SPREAD = (
-    2.0  # a token next to one of a secret belongs to it down to this below the threshold, or to even odds
-)
+_SPREAD = 2.0  # tokens next to one of a secret belong to it down to this below the threshold, at least 0
 _EPSILON = np.float32(1e-5)
 
 
@@ -98,7 +96,7 @@ class NetworkReading:
 
         Those within a `known` secret are left out. `linear` is the score of the linear detector for a secret.
         """
-        limit = self.thresholds.word - secret_bonus(linear)
+        limit = self.thresholds.word - linear_secret_term(linear)
         least = max(limit - _SPREAD, 0.0)
         at = 0
         while at < len(self.tokens):
@@ -112,10 +110,10 @@ class NetworkReading:
             at = max(last, at + 1)
 
 
-def secret_bonus(linear: float) -> float:
-    """What the linear detector's score for a secret in the text adds to that of a word: at most 0.
+def linear_secret_term(linear: float) -> float:
+    """What the linear detector adds to the score of a word: less than 0 where it sees no secret in the text.
 
-    A text that certainly contains a secret says nothing about its other words.
+    It never adds more than 0, because a certain secret in a text says nothing about the other words.
     """
     return SECRET_WEIGHT * min(max(linear, MIN_SCORE), 0.0)
 

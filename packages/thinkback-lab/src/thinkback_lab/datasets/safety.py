@@ -15,7 +15,7 @@ SafetyKind = Literal["order", "secret", "benign"]
 
 
 class SafetyCase(BaseModel):
-    """One text and what it is. A secret that is not all of its text is `secret`; several are `secrets`."""
+    """One text and what it is; `secret`, or `secrets` if there are several, are the secret parts of it."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

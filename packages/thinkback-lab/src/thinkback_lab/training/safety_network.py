@@ -29,7 +29,7 @@ from thinkback.language.safety.network_detector import (
     NetworkThresholds,
     SafetyNetwork,
     TokenScore,
-    secret_bonus,
+    linear_secret_term,
 )
 from thinkback.language.safety.normalise import normalise_text
 from thinkback.language.safety.secret_detection import detect_secrets
@@ -405,7 +405,7 @@ def _score(network: SafetyNetwork, linear: _LinearScores, example: Example) -> S
     value = (
         score + reading.secret_score(start, end) for start, end, score in candidates if counts(start, end)
     )
-    added = secret_bonus(linear.secret(case.text))
+    added = linear_secret_term(linear.secret(case.text))
     word = (
         score + added
         for start, end, score in scored
