@@ -346,8 +346,8 @@ def test_the_exported_network_scores_as_the_trained_one(tmp_path: Path) -> None:
     chance = random.Random(0)
     for task in (0, 1):
         rows = [[0, *chance.choices(range(4, len(PIECES)), k=2 + n), 2] for n in range(12)]
-        task_input = np.array([task])
-        exported = [session.run(None, {"tokens": np.array(row), "task": task_input})[0][task] for row in rows]
+        inputs = {"task": np.array([task]), "wants_scores": np.array(True)}
+        exported = [session.run(["scores"], {"tokens": np.array(row), **inputs})[0][task] for row in rows]
         with torch.no_grad():
             trained = network.score(rows, task).numpy()
         # weights and activations are rounded to eight bits
@@ -388,9 +388,15 @@ def test_random_weights_are_exported(tmp_path: Path) -> None:
         weights[f"{name}.weight"], weights[f"{name}.bias"] = np.ones(width, np.float32), floats(width)
     reranker_export.export_reranker(weights, tmp_path / "reranker.onnx")
     session = onnxruntime.InferenceSession(str(tmp_path / "reranker.onnx"))
-    (scores,) = session.run(None, {"tokens": np.array([0, 5, 2, 7, 2]), "task": np.array([0])})
+    inputs = {"tokens": np.array([0, 5, 2, 7, 2]), "task": np.array([0])}
+    scores, vectors, vector = session.run(None, {**inputs, "wants_scores": np.array(True)})
     assert scores.shape == (2,)
     assert np.isfinite(scores).all()
+    assert scores.any()
+    none, same, mean = session.run(None, {**inputs, "wants_scores": np.array(False)})
+    assert not none.any()
+    assert np.array_equal(same, vectors)
+    assert np.array_equal(mean, vector)
 
 
 def test_training_without_its_extra_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ HARMLESS = "My sister Anna moved to Turku in May."
 ORDER = "everybody in the club finds the blue boats the best ones"
 
 
-def read(text: str) -> NetworkReading:
+def read(text: str, suspicion: object) -> NetworkReading:
     """A network that knows one secret and one order."""
     at = text.find(SECRET)
     tokens = [TokenScore(0, len(text), -9.0)] if at < 0 else [TokenScore(at, at + len(SECRET), 20.0)]

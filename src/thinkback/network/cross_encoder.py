@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 PACKAGE = "thinkback_reranker"
 DISTRIBUTION = "thinkback-reranker"
 MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
-MODEL_SHA256 = "f8b87540e9538ee254f13ba14df624064791a901c1e36be495d4bcbaf1f6d53f"
+MODEL_SHA256 = "1eca000f50cd0f56a13b61e3592f27d062119a2b54e1fcb6a5bea424852287c6"
 MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140
 MAX_TEXT_TOKENS = 120  # of a single text
-RUN_TOKENS, RUN_OVERLAP, MAX_RUNS = 200, 40, 8  # of a text whose tokens are read one by one
+RUN_TOKENS, RUN_OVERLAP = 200, 40  # of a text whose tokens are read one by one
 VECTOR_WIDTH = 768  # of the token vectors of layers 4 and 8, or their mean
 _SCORES_OUTPUT, _VECTOR_OUTPUT, _TOKENS_OUTPUT = "scores", "vector", "vectors"
 _log = logging.getLogger(__name__)
@@ -54,13 +54,15 @@ _TASKS: tuple[Task, ...] = ("answers", "outdates")
 
 
 class TokenRun(NamedTuple):
-    """Tokens of a text that follow each other, by their places in it, and their vectors.
+    """Tokens of a text that follow each other, and their places in it."""
 
-    The first and the last row of the vectors belong to the marks of the beginning and the end.
-    """
-
+    tokens: Sequence[int]
     places: Sequence[tuple[int, int]]
-    vectors: Vector
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the run begins and ends in the text."""
+        return self.places[0][0], self.places[-1][1]
 
 
 class CrossEncoder:
@@ -89,17 +91,22 @@ class CrossEncoder:
         self.load()
         return self._run(_VECTOR_OUTPUT, "answers", self._join((text,), (MAX_TEXT_TOKENS,)))
 
-    def token_vectors(self, text: str) -> Iterator[TokenRun]:
-        """The vectors of the tokens of a text, in overlapping runs; of a very long text, its beginning."""
+    def token_runs(self, text: str) -> list[TokenRun]:
+        """The tokens of a text in overlapping runs, for `token_vectors`."""
         self.load()
         # replaces each lone surrogate, which the tokenizer refuses, by one character
         encoding = self._tokenizer.encode(text.encode("utf-8", "replace").decode())
-        for first in range(0, len(encoding.ids), RUN_TOKENS - RUN_OVERLAP)[:MAX_RUNS]:
-            tokens = np.array([_START, *encoding.ids[first : first + RUN_TOKENS], _END], dtype=np.int64)
-            places = encoding.offsets[first : first + RUN_TOKENS]
-            yield TokenRun(places, self._run(_TOKENS_OUTPUT, "answers", tokens))
-            if first + RUN_TOKENS >= len(encoding.ids):
-                return
+        starts = range(0, max(len(encoding.ids) - RUN_OVERLAP, 1), RUN_TOKENS - RUN_OVERLAP)
+        runs = (slice(first, first + RUN_TOKENS) for first in starts)
+        return [TokenRun(encoding.ids[run], encoding.offsets[run]) for run in runs if encoding.ids]
+
+    def token_vectors(self, run: TokenRun) -> Vector:
+        """The vectors of the tokens of a run.
+
+        The first and the last row belong to the marks of the beginning and the end.
+        """
+        self.load()
+        return self._run(_TOKENS_OUTPUT, "answers", np.array([_START, *run.tokens, _END], dtype=np.int64))
 
     def _scores(self, task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
         self.load()
@@ -124,7 +131,11 @@ class CrossEncoder:
         return float(self._run(_SCORES_OUTPUT, task, tokens)[_TASKS.index(task)])
 
     def _run(self, output: str, task: Task, tokens: Tokens) -> Vector:
-        feed = {"tokens": tokens, "task": np.array([_TASKS.index(task)], dtype=np.int64)}
+        feed = {
+            "tokens": tokens,
+            "task": np.array([_TASKS.index(task)], dtype=np.int64),
+            "wants_scores": np.array(output == _SCORES_OUTPUT),
+        }
         values: Vector = self._session.run([output], feed)[0]
         return values
 

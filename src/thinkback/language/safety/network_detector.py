@@ -8,15 +8,17 @@ in `thinkback-reranker` pass through one layer of attention, which was trained f
     tokens = H t                         log odds of each token that it belongs to a secret
     order  = softmax(H p)^T H o          log odds that the text contains an order
 
-Reading a message takes about ten milliseconds, so it is done once, when the message is thought about, and the
-result is stored (`quarantine.scanned`). `thinkback-lab train safety-network` writes the model.
+Reading a message takes about twenty milliseconds, and at most two hundred: of a long one, only the most
+suspicious parts are read. It is done once, when the message is thought about, and the result is stored
+(`quarantine.scanned`). `thinkback-lab train safety-network` writes the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from heapq import nlargest
 from importlib.resources import files
 from os import PathLike
 from typing import IO, TYPE_CHECKING, ClassVar, NamedTuple
@@ -25,7 +27,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from thinkback.errors import InvalidInput
-from thinkback.network.cross_encoder import VECTOR_WIDTH, CrossEncoder, TokenRun, load_cross_encoder
+from thinkback.network.cross_encoder import VECTOR_WIDTH, CrossEncoder, load_cross_encoder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,6 +38,7 @@ MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
 LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
 SECRET_WEIGHT = 0.3  # of the linear detector's score for a secret in the text, where it lowers that of a word
+MAX_RUNS = 2  # of 200 tokens each that are read of a message
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
 _SPREAD = 2.0  # tokens next to one of a secret belong to it down to this below the threshold, at least 0
 _EPSILON = np.float32(1e-5)
@@ -67,18 +70,14 @@ class TokenScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NetworkReading:
-    """What the network says about a text: the score of an order, where that is, and its tokens."""
+    """What the network says about a text: the score of an order, where that is, and the tokens it read."""
 
     order: float
     start: int
     end: int
     tokens: Sequence[TokenScore]
     thresholds: NetworkThresholds
-
-    @property
-    def read_until(self) -> int:
-        """Where reading ended: of a very long text only the beginning is read."""
-        return self.tokens[-1].end if self.tokens else 0
+    is_complete: bool = True  # whether the whole text was read
 
     def order_score(self, linear: float) -> float:
         """The score of both detectors together; `linear` is that of the linear one."""
@@ -101,13 +100,19 @@ class NetworkReading:
         at = 0
         while at < len(self.tokens):
             last = at
-            while last < len(self.tokens) and self.tokens[last].score >= least:
+            while (
+                last < len(self.tokens) and self.tokens[last].score >= least and self._follows(text, at, last)
+            ):
                 last += 1
             if any(token.score >= limit for token in self.tokens[at:last]):
                 start, end = _whole_words(text, self.tokens[at].start, self.tokens[last - 1].end)
                 if start < end and not any(first <= start and end <= after for first, after in known):
                     yield start, end
             at = max(last, at + 1)
+
+    def _follows(self, text: str, first: int, token: int) -> bool:
+        """Whether nothing that was not read lies between a token and the one before it."""
+        return token == first or not text[self.tokens[token - 1].end : self.tokens[token].start].strip()
 
 
 def linear_secret_term(linear: float) -> float:
@@ -118,10 +123,13 @@ def linear_secret_term(linear: float) -> float:
     return SECRET_WEIGHT * min(max(linear, MIN_SCORE), 0.0)
 
 
-def read_message(text: str) -> NetworkReading | None:
-    """Read a text; None if `thinkback-reranker` is not installed."""
+def read_message(text: str, suspicion: Callable[[int, int], float]) -> NetworkReading | None:
+    """Read a text, of a long one the parts with the highest `suspicion(start, end)`.
+
+    None if `thinkback-reranker` is not installed.
+    """
     encoder = load_cross_encoder()
-    return None if encoder is None else SafetyNetwork.shipped().read(text, encoder)
+    return None if encoder is None else SafetyNetwork.shipped().read(text, encoder, suspicion)
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -172,22 +180,26 @@ class SafetyNetwork:
         with files("thinkback.language").joinpath("models", MODEL_FILE).open("rb") as file:
             return SafetyNetwork.load(file)
 
-    def read(self, text: str, encoder: CrossEncoder) -> NetworkReading:
-        """Read a text; of a very long one, its beginning."""
+    def read(
+        self, text: str, encoder: CrossEncoder, suspicion: Callable[[int, int], float] = lambda start, end: 0
+    ) -> NetworkReading:
+        """Read a text, of a long one the parts with the highest `suspicion(start, end)`."""
         best, span = MIN_SCORE, (0, 0)
         tokens: dict[tuple[int, int], float] = {}
-        for run in encoder.token_vectors(text):
-            order, scores = self.score(run)
+        runs = encoder.token_runs(text)
+        chosen = runs if len(runs) <= MAX_RUNS else nlargest(MAX_RUNS, runs, lambda run: suspicion(*run.span))
+        for run in chosen:
+            order, scores = self.score(encoder.token_vectors(run))
             if order > best:
-                best, span = order, (run.places[0][0], run.places[-1][1])
+                best, span = order, run.span
             for place, score in zip(run.places, scores.tolist(), strict=True):
                 tokens[place] = max(score, tokens.get(place, score))
         found = [TokenScore(*place, score) for place, score in sorted(tokens.items())]
-        return NetworkReading(best, *span, found, self.thresholds)
+        return NetworkReading(best, *span, found, self.thresholds, len(chosen) == len(runs))
 
-    def score(self, run: TokenRun) -> tuple[float, Floats]:
+    def score(self, vectors: Floats) -> tuple[float, Floats]:
         """The log odds of an order, and of each token that it belongs to a secret."""
-        hidden = self._affine(self._norm(run.vectors, "input"), "input")
+        hidden = self._affine(self._norm(vectors, "input"), "input")
         hidden = self._norm(hidden + self._attend(hidden), "mixed")
         inner = np.maximum(self._affine(hidden, "inner"), 0)
         hidden = self._norm(hidden + self._affine(inner, "outer"), "outer")

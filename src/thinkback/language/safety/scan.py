@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from thinkback.language.safety.contact_details import is_contact_statement
@@ -113,21 +114,30 @@ def scan_text(text: str) -> Findings:
 def scan_message(text: str) -> Findings | None:
     """The same, read by the network too; None if `thinkback-reranker` is not installed.
 
-    Very long messages are not read. Where the network has read everything and is sure that nothing is an
-    instruction, nothing is suspicious.
+    Of long messages only the parts are read that the linear detector finds most suspicious, and of very long
+    ones none. Where the network has read everything and is sure that nothing is an instruction, nothing is
+    suspicious.
     """
     if find_cross_encoder() is None:
         return None
     if len(text) > FULLY_READ_CHARS:
         return scan_text(text)
     normalised = normalise_text(_blank_marks(text), REDACTION_MARK).text
-    network = read_message(normalised)
+    network = read_message(normalised, partial(_suspicion, normalised))
     if network is None:
         return None
     read = scan_in_full(text, prefilter_text(text), runs=True, network=network)
-    if network.read_until >= len(normalised.rstrip()):
+    if network.is_complete:
         return read
     return Findings(*(merge_spans([*a, *b]) for a, b in zip(scan_text(text), read, strict=True)))
+
+
+def _suspicion(text: str, start: int, end: int) -> float:
+    """The highest score of the linear detector for a sentence of a part of a text."""
+    return max(
+        (max(each.score.order, each.score.secret) for each in score_windows(text[start:end], runs=False)),
+        default=MIN_SCORE,
+    )
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:

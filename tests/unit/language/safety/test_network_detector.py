@@ -55,20 +55,37 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         SafetyNetwork.load(path)
 
 
-def test_long_text_is_read_in_runs(encoder: CrossEncoder) -> None:
+def test_tokens_come_in_runs_that_overlap(encoder: CrossEncoder) -> None:
     text = "we walked along the lake and had tea. " * 60
-    runs = list(encoder.token_vectors(text))
-    assert len(runs) > 1
-    assert runs[0].places[-1][1] > runs[1].places[0][0]  # they overlap
-    reading = SafetyNetwork.shipped().read(text, encoder)
-    assert reading.tokens[0].start == 0
-    assert reading.tokens[-1].end == len(text)
-    assert list(encoder.token_vectors("")) == []
+    runs = encoder.token_runs(text)
+    assert len(runs) > 2
+    assert runs[0].span[1] > runs[1].span[0]
+    assert (runs[0].span[0], runs[-1].span[1]) == (0, len(text))
+    assert encoder.token_runs("") == []
+    assert len(encoder.token_runs("we had tea")) == 1
+
+
+def test_of_a_long_text_the_most_suspicious_runs_are_read(encoder: CrossEncoder) -> None:
+    model, walks = SafetyNetwork.shipped(), "we walked along the lake and had tea. " * 30
+    assert model.read("we had tea", encoder).is_complete
+    text = f"{walks}if the man at the barrier asks, say otter pudding and he lets you in. {walks}"
+    secret = text.index("otter pudding")
+    reading = model.read(text, encoder, lambda start, end: start <= secret < end)
+    assert not reading.is_complete
+    assert len(reading.tokens) < 2 * 200
+    assert any(token.start <= secret < token.end for token in reading.tokens)
+
+
+def test_words_with_something_unread_between_them_are_not_joined() -> None:
+    text = "say otter, then nobody knows what comes, then pudding"
+    tokens = [(4, 9, 3.0), (46, 53, 3.0)]
+    reading = NetworkReading(0.0, 0, len(text), [TokenScore(*each) for each in tokens], LIMITS)
+    assert list(reading.secret_words(text, [], 0.0)) == [(4, 9), (46, 53)]
 
 
 def test_lone_surrogates_are_read(encoder: CrossEncoder) -> None:
     text = "a \ud83d b"
-    assert [place[1] for run in encoder.token_vectors(text) for place in run.places][-1] == len(text)
+    assert encoder.token_runs(text)[-1].span[1] == len(text)
 
 
 def test_secret_words_are_whole_and_joined() -> None:
@@ -97,7 +114,7 @@ def test_other_words_of_a_message_with_a_secret_stay() -> None:
 
 
 def test_very_long_messages_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(text: str) -> None:
+    def fail(text: str, suspicion: object) -> None:
         raise AssertionError(f"read {text!r}")
 
     monkeypatch.setattr(scan, "read_message", fail)
@@ -115,7 +132,7 @@ def test_sure_network_overrules_what_only_seems_suspicious(monkeypatch: pytest.M
     )
     for order, is_suspicious in ((-20.0, False), (20.0, True)):
         reading = NetworkReading(order, 0, len(text), [TokenScore(0, len(text), -9.0)], LIMITS)
-        monkeypatch.setattr(scan, "read_message", lambda _, reading=reading: reading)
+        monkeypatch.setattr(scan, "read_message", lambda text, suspicion, reading=reading: reading)
         findings = scan_message(text)
         assert findings is not None
         assert bool(findings.suspicious) is is_suspicious

@@ -1,7 +1,8 @@
 """Writes a trained reranker (`reranker.py`) as an ONNX file that onnxruntime runs on any processor.
 
-Inputs are the tokens of one text or a pair, and the task. Outputs are one score for each task, and the token
-vectors of two middle layers, each and their mean.
+Inputs are the tokens of one text or a pair, the task, and whether scores are wanted. Outputs are one score of
+each task, and the token vectors of two middle layers, each and their mean. Without scores the layers after
+them are not computed.
 
     scores  = W2 tanh(W1 mean(encoder(tokens)))
     vectors = layer 4, layer 8
@@ -80,6 +81,7 @@ class _Graph:
         self._weights = weights
         self._types, self._helper, self._to_tensor = TensorProto, helper, numpy_helper.from_array
         self._nodes: list[Any] = []
+        self._count = 0
         self._constants: dict[str, Any] = {}
         self._rounded: dict[str, tuple[str, str]] = {}  # eight-bit activations and their scales, by name
 
@@ -87,23 +89,29 @@ class _Graph:
         helper, types = self._helper, self._types
         hidden = self._embed()
         axis, middle = self._ints("first_axis", [0]), []
-        for number in range(LAYERS):
+        for number in range(max(VECTOR_LAYERS)):
             hidden = self._layer(hidden, f"layer.{number}.")
             if number + 1 in VECTOR_LAYERS:
                 middle.append(hidden)
         means = [self._node("ReduceMean", each, axis, keepdims=0) for each in middle]
         self._nodes.append(helper.make_node("Concat", middle, ["vectors"], axis=1))
         self._nodes.append(helper.make_node("Concat", means, ["vector"], axis=0))
-        pooled = self._node("ReduceMean", hidden, axis, keepdims=1)
-        dense = self._node("Tanh", self._affine(pooled, "dense"))
-        scores = self._affine(dense, "scores")
-        self._nodes.append(helper.make_node("Squeeze", [scores, "first_axis"], ["scores"]))
+        self._nodes.append(
+            helper.make_node(
+                "If",
+                ["wants_scores"],
+                ["scores"],
+                then_branch=self._scores_graph(hidden),
+                else_branch=self._no_scores_graph(),
+            )
+        )
         graph = helper.make_graph(
             self._nodes,
             "reranker",
             [
                 helper.make_tensor_value_info("tokens", types.INT64, ["n"]),
                 helper.make_tensor_value_info("task", types.INT64, [1]),
+                helper.make_tensor_value_info("wants_scores", types.BOOL, []),
             ],
             [
                 helper.make_tensor_value_info("scores", types.FLOAT, [2]),
@@ -115,8 +123,28 @@ class _Graph:
         opset = helper.make_opsetid("", _OPSET)
         return helper.make_model(graph, opset_imports=[opset], ir_version=_IR_VERSION)
 
+    def _scores_graph(self, hidden: str) -> Any:
+        """The layers after the middle ones, and the scores; constants stay in the outer graph."""
+        outer, self._nodes = self._nodes, []
+        for number in range(max(VECTOR_LAYERS), LAYERS):
+            hidden = self._layer(hidden, f"layer.{number}.")
+        pooled = self._node("ReduceMean", hidden, "first_axis", keepdims=1)
+        dense = self._node("Tanh", self._affine(pooled, "dense"))
+        self._node("Squeeze", self._affine(dense, "scores"), "first_axis")
+        inner, self._nodes = self._nodes, outer
+        return self._branch("scores", inner)
+
+    def _no_scores_graph(self) -> Any:
+        zeros = self._to_tensor(np.zeros(2, dtype=np.float32))
+        return self._branch("no scores", [self._helper.make_node("Constant", [], ["no_scores"], value=zeros)])
+
+    def _branch(self, name: str, nodes: list[Any]) -> Any:
+        result = self._helper.make_tensor_value_info(nodes[-1].output[0], self._types.FLOAT, [2])
+        return self._helper.make_graph(nodes, name, [], [result])
+
     def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        output = f"{operator}.{len(self._nodes)}"
+        self._count += 1
+        output = f"{operator}.{self._count}"
         self._nodes.append(self._helper.make_node(operator, list(inputs), [output], **attributes))
         return output
 

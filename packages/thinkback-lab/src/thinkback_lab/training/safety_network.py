@@ -33,7 +33,7 @@ from thinkback.language.safety.network_detector import (
 )
 from thinkback.language.safety.normalise import normalise_text
 from thinkback.language.safety.secret_detection import detect_secrets
-from thinkback.network.cross_encoder import VECTOR_WIDTH, CrossEncoder, TokenRun
+from thinkback.network.cross_encoder import VECTOR_WIDTH, CrossEncoder
 from thinkback_lab.datasets.safety import SafetyCase
 from thinkback_lab.errors import LabError
 from thinkback_lab.progress import ProgressCallback, no_progress
@@ -84,7 +84,8 @@ class Example:
     file: str
     case: SafetyCase
     text: str  # normalised
-    run: TokenRun
+    places: Sequence[tuple[int, int]]
+    vectors: npt.NDArray[np.float16]
     order: Label
     secret: tuple[Label, ...]
     is_variant: bool = False
@@ -184,14 +185,15 @@ def _read_examples(
 
 def _read(encoder: CrossEncoder, file: str, case: SafetyCase, is_variant: bool) -> Example | None:
     text = normalise_text(case.text, NO_MARKS).text
-    run = next(iter(encoder.token_vectors(text)), None)
-    if run is None:
+    runs = encoder.token_runs(text)
+    if not runs:
         return None
-    run = TokenRun(run.places, run.vectors.astype(np.float16))
+    places, vectors = runs[0].places, encoder.token_vectors(runs[0]).astype(np.float16)
     order: Label = 1 if case.kind == "order" else 0
     if file.startswith("values/") and case.kind == "secret":
         order = -1
-    return Example(file, case, text, run, order, tuple(label_tokens(case, text, run.places)), is_variant)
+    secret = tuple(label_tokens(case, text, places))
+    return Example(file, case, text, places, vectors, order, secret, is_variant)
 
 
 def label_tokens(case: SafetyCase, text: str, places: Sequence[tuple[int, int]]) -> Iterator[Label]:
@@ -335,10 +337,10 @@ def _mean(losses: Any, counts: Any) -> Any:
 
 def _batches(examples: Sequence[Example], chance: random.Random) -> list[list[Example]]:
     """All examples in random order, in batches of about equal length."""
-    ordered = sorted(examples, key=lambda each: (len(each.run.places), chance.random()))
+    ordered = sorted(examples, key=lambda each: (len(each.places), chance.random()))
     batches: list[list[Example]] = [[]]
     for each in ordered:
-        if batches[-1] and (len(batches[-1]) + 1) * len(each.run.vectors) > BATCH_TOKENS:
+        if batches[-1] and (len(batches[-1]) + 1) * len(each.vectors) > BATCH_TOKENS:
             batches.append([])
         batches[-1].append(each)
     chance.shuffle(batches)
@@ -349,13 +351,13 @@ def _pack(batch: Sequence[Example]) -> tuple[Any, Any, Any, Any]:
     """Vectors, mask, labels of the tokens, and labels of the texts."""
     import torch
 
-    length = max(len(each.run.vectors) for each in batch)
+    length = max(len(each.vectors) for each in batch)
     vectors = torch.zeros(len(batch), length, VECTOR_WIDTH)
     secret = torch.full((len(batch), length), -1.0)
     mask = torch.zeros(len(batch), length, dtype=torch.bool)
     for row, each in enumerate(batch):
-        size = len(each.run.vectors)
-        vectors[row, :size] = torch.from_numpy(each.run.vectors)
+        size = len(each.vectors)
+        vectors[row, :size] = torch.from_numpy(each.vectors)
         mask[row, :size] = True
         secret[row, 1 : size - 1] = torch.tensor(each.secret, dtype=torch.float32)
     return vectors, mask, secret, torch.tensor([float(each.order) for each in batch])
@@ -391,8 +393,8 @@ class _LinearScores:
 
 
 def _score(network: SafetyNetwork, linear: _LinearScores, example: Example) -> Scores:
-    order, tokens = network.score(example.run)
-    places = example.run.places
+    order, tokens = network.score(example.vectors.astype(np.float32))
+    places = example.places
     scored = [TokenScore(*place, float(score)) for place, score in zip(places, tokens, strict=True)]
     reading = NetworkReading(order, places[0][0], places[-1][1], scored, network.thresholds)
     case, text = example.case, example.text
