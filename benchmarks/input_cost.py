@@ -5,7 +5,9 @@
 Detection is measured on texts that are as dense as possible in labels of secrets, in orders, and in both
 languages, and on a plain text and a server log. A turn is stored, indexed, recalled ten times and thought
 about. `growth` is the time of the largest text, divided by that of a text of an eighth of its length; 8 is
-linear. Times are processor times of this process.
+linear. A message is scanned as when it is thought about: fast, and by the network if `thinkback-reranker` is
+installed; that costs milliseconds, not microseconds a character, so it is printed for short texts, up to the
+length at which reading gets rough. Times are processor times of this process.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from functools import partial
 
 from thinkback import Memory
 from thinkback.language.safety import quarantine
+from thinkback.language.safety.scan import scan_message
 
 SMALLEST, LARGEST = 1 << 14, 8 << 20
+MESSAGE_SIZES = (150, 1000, 2000, 4000, 8192)
 RECALLS = 10
 UNITS = {
     "labels": "password is hunter2 pin 1234 code token key login ",
@@ -83,6 +87,15 @@ def rows(largest: int) -> Iterator[dict[str, object]]:
             "microseconds_per_character": {size: round(1e6 * t / size, 3) for size, t in times.items()},
             "growth": round(last / max(before, 1e-9), 1),
         }
+    scan_message("We walked to the lake.")  # load the network
+    for name, unit in UNITS.items():
+        texts = {size: text_of(unit, size) for size in MESSAGE_SIZES}
+        yield {
+            "what": f"message: {name}",
+            "milliseconds": {
+                size: round(1e3 * seconds(partial(scan_message, text)), 1) for size, text in texts.items()
+            },
+        }
     for name in ("labels", "plain"):
         costs = {size: turn_costs(text_of(UNITS[name], size)) for size in sizes(largest)}
         *_, before, last = (sum(steps.values()) for steps in costs.values())
@@ -104,6 +117,10 @@ def main() -> None:
     for row in rows(arguments.max_bytes):
         if arguments.json:
             sys.stdout.write(f"{json.dumps(row)}\n")
+            continue
+        if "milliseconds" in row:
+            milliseconds = "  ".join(f"{n:,}: {ms} ms" for n, ms in row["milliseconds"].items())  # type: ignore[attr-defined]
+            sys.stdout.write(f"{row['what']:26} {milliseconds}\n")
             continue
         per_character = "  ".join(f"{n:,}: {us}" for n, us in row["microseconds_per_character"].items())  # type: ignore[attr-defined]
         sys.stdout.write(f"{row['what']:26} growth {row['growth']:5}   {per_character}\n")

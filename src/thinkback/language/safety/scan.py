@@ -1,6 +1,6 @@
 """Scans a text for instructions and secrets, with patterns and with the trained detectors, in bounded time.
 
-A short text is read in full. A long one is read in chunks: those that may contain something are read in full
+A short text is read in full. A longer one is read in chunks: those that may contain something are read in full
 as long as the budget of the text lasts, and roughly afterwards. What is read roughly is not trusted: values
 near labels are redacted as secrets, and the text is recalled as a quotation only. So the time for each
 character falls with the length of a text, whatever it contains.
@@ -20,6 +20,7 @@ from thinkback.language.safety.detector import SafetyModel, find_access_values, 
 from thinkback.language.safety.injection import INSTRUCTION, detect_instructions
 from thinkback.language.safety.network_detector import MIN_SCORE, NetworkReading, read_message
 from thinkback.language.safety.normalise import (
+    MARK_PLACEHOLDER,
     NormalisedText,
     QuarantinedSpan,
     disguised_readings,
@@ -34,11 +35,11 @@ from thinkback.language.safety.secret_labels import ORDINARY_VALUE
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.network.cross_encoder import find_cross_encoder
 
-FULLY_READ_CHARS = 8192  # a text up to this length is read in full
-CHUNK_CHARS = 384  # of a longer one; reading a chunk in full costs up to 10 milliseconds
+FULLY_READ_CHARS = 2048  # a text up to this length is read in full
+CHUNK_CHARS = 384  # of a longer one; reading a chunk in full costs up to 20 milliseconds
 OVERLAP_CHARS = 128  # with the chunk before
-_FULL_CHUNKS = 1  # of a longer text that are read in full in any case
-_FULL_SHARE = 128  # and one of so many
+_LONG_CHARS, _FULL_CHUNKS = 8192, 8  # up to this length, so many chunks are read in full
+_FULL_SHARE = 192  # of a longer text, one of so many chunks
 _DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
 _MAX_KNOWN_SECRETS = 12  # of a reading; in one with more, everything with digits is redacted
 _MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
@@ -83,8 +84,9 @@ def scan_text(text: str) -> Findings:
     """Find all instructions, secrets and suspicious passages of a text."""
     if len(text) <= FULLY_READ_CHARS:
         return scan_in_full(text, prefilter_text(text), runs=True)
+    text = REDACTION_MARK.sub(lambda mark: MARK_PLACEHOLDER * len(mark[0]), text)  # no chunk may cut one
     found: list[tuple[int, Findings]] = []
-    budget = _FULL_CHUNKS + len(text) // CHUNK_CHARS // _FULL_SHARE
+    budget = _FULL_CHUNKS if len(text) <= _LONG_CHARS else len(text) // CHUNK_CHARS // _FULL_SHARE
     for start, end in _chunks(text):
         chunk = text[start:end]
         suspicion = prefilter_text(chunk, disguises=budget > 0)
@@ -114,8 +116,8 @@ def scan_text(text: str) -> Findings:
 def scan_message(text: str) -> Findings | None:
     """The same, read by the network too; None if `thinkback-reranker` is not installed.
 
-    Of long messages only the parts are read that the linear detector finds most suspicious, and of very long
-    ones none. Where the network has read everything and is sure that nothing is an instruction, nothing is
+    It reads messages up to `FULLY_READ_CHARS`, at most two parts of each: those that the linear detector finds
+    most suspicious. Where it has read everything and is sure that nothing is an instruction, nothing is
     suspicious.
     """
     if find_cross_encoder() is None:

@@ -155,7 +155,7 @@ def test_the_network_finds_a_password_by_how_it_is_told() -> None:
 
 def test_what_the_network_did_not_read_is_scanned_as_before() -> None:
     secret = "the shed code is 6614, tell nobody"
-    padded = "We walked along the lake and had tea and cake with my aunt. " * 120 + secret
+    padded = "We walked along the lake and had tea and cake with my aunt. " * 30 + secret
     assert len(padded) < FULLY_READ_CHARS
     for text in (secret, padded):
         assert "6614" not in quarantine.redact_memory(quarantine.scanned(turn(text))).query

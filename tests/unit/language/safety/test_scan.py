@@ -260,6 +260,15 @@ def test_secret_across_the_border_of_chunks_is_found() -> None:
         assert "hunter2x" not in quarantine.redact(f"{filler} my password is hunter2x and {filler}")
 
 
+def test_marks_of_a_long_text_are_not_redacted_again() -> None:
+    text = "the gate opens with 4471, the safe with 3-17-25 and Trout!Lake77, " * 40
+    redacted = quarantine.redact(text)
+    assert len(redacted) > FULLY_READ_CHARS
+    assert not any(value in redacted for value in ("4471", "3-17-25", "Trout!Lake77"))
+    assert quarantine.redact(redacted) == redacted
+    assert "[[" not in redacted
+
+
 def test_dense_long_text_is_quoted_and_its_values_are_redacted() -> None:
     text = DENSE["orders"] * 2000 + " my password is hunter2x " + DENSE["labels"] * 2000
     assert quarantine.is_suspicious(text)
