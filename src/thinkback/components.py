@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from thinkback.index.cache import SpaceCache
@@ -12,6 +13,7 @@ from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_config import MemoryConfig
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import LLM, Clock, Embedder, Store
+from thinkback.recall.question_classifier import THRESHOLD_TO_DROP, asks_for_memory
 from thinkback.session.summarizer import LLMSummaryReader, Summarizer
 from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator
@@ -72,6 +74,7 @@ class SharedComponents:
                 config.think,
                 MeteredLLM(thinker) if thinker else metered_llm,
                 encoder,
+                partial(asks_for_memory, threshold=THRESHOLD_TO_DROP),
             ),
             similarity=SentenceSimilarity(encoder),
             llm_consolidator=create_llm_consolidator(

@@ -2,6 +2,7 @@
 
 I adopted a cat      Noted: you adopted a cat.
 forget that          Done, I have forgotten that.
+my pin is 4471       I never show passwords, codes and other secrets again.
 haha ok              Okay.
 """
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from thinkback.language.commands import has_content
+from thinkback.language.safety.quarantine import turn_findings
 from thinkback.language.second_person import to_second_person
 from thinkback.language.sentences import count_words
 from thinkback.language.tokens import extract_terms
@@ -61,6 +63,8 @@ def acknowledge(message: str, told: ToldTurn | None) -> str:
         done.append(say("noted", message, _list_understood(message, kept)))
     elif not done and (mentioned := [each for each in told.mentioned if _is_lasting(each)]):
         done.append(say("noted", message, _join(message, (understood(message, each) for each in mentioned))))
+    if turn_findings(told.turn, "query").secrets:
+        done.append(say("secret", message))
     return ("" if detect_language(message) == "zh" else " ").join(done) or say("okay", message)
 
 

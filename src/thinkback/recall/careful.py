@@ -97,23 +97,36 @@ def mark_read_updates(
     source_turn: Callable[[Candidate], Turn | None],
 ) -> list[Candidate]:
     """The items with those marked that a newer item makes outdated, as far as both answer the question."""
-    spoken = [
-        (position, turn)
+    told = [
+        _ToldItem(position, turn, _older_text(item, turn))
         for position, item in enumerate(items[:MAX_COMPARED])
-        if is_spoken(item)
+        if item.outdated is None
         and answers.get(item.ref, -inf) >= MIN_RIVAL_SCORE
         and (turn := source_turn(item)) is not None
     ]
-    spoken.sort(key=lambda each: each[1].at)
-    pairs = [(old, new) for old, new in combinations(spoken, 2) if old[1].at < new[1].at]
+    told.sort(key=lambda each: each.turn.at)
+    pairs = [(old, new) for old, new in combinations(told, 2) if old.turn.at < new.turn.at]
     if not pairs:
         return list(items)
-    scores = encoder.outdated_scores([(old.query, new.query) for (_, old), (_, new) in pairs])
+    scores = encoder.outdated_scores([(old.text, new.turn.query) for old, new in pairs])
     newest: dict[int, NewerItem] = {}
-    for ((older, _), (newer, turn)), score in zip(pairs, scores, strict=True):
-        if score >= MIN_OUTDATED_SCORE:
-            newest[older] = NewerItem(newer, turn.at)  # pairs are in order of time, so the newest stays
+    for (old, new), score in zip(pairs, scores, strict=True):
+        if score >= MIN_OUTDATED_SCORE:  # pairs are in order of time, so the newest stays
+            newest[old.position] = NewerItem(new.position, new.turn.at)
     return mark_items(items, newest)
+
+
+def _older_text(item: Candidate, turn: Turn) -> str:
+    """What a newer message is compared with: its message, or the sentence of a triple."""
+    return turn.query if item.thought is None or is_spoken(item) else item.thought.sentence
+
+
+class _ToldItem(NamedTuple):
+    """An item of a recollection, the turn it was told in, and what newer messages are compared with."""
+
+    position: int
+    turn: Turn
+    text: str
 
 
 def _limit_turns(read: Sequence[MemoryHit], answers: Mapping[Ref, float]) -> dict[Ref, float]:

@@ -15,12 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import inf
 
 from thinkback.language.relations import get_relation
 from thinkback.language.restrictions import Restriction, find_restriction
+from thinkback.language.safety.scan import REDACTION_MARK
 from thinkback.language.second_person import to_second_person
 from thinkback.language.sentence_builder import compose_sentence
-from thinkback.language.sentences import count_words, shorten
+from thinkback.language.sentences import count_words, shorten, split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import detect_language, has_han
@@ -135,7 +137,8 @@ def answer_question(
     chosen = forbidding or _choose(question, judge, statements)
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
         later = [*statements, *_own_statements(chosen[0].text, look_up(chosen[0].text))]
-        chosen = [_newer_denial(chosen[0], later) or chosen[0]]
+        newer_answer = _newer_denial(chosen[0], later) or _newer_answer(chosen[0], statements, recollection)
+        chosen = [newer_answer or chosen[0]]
     nearest = find_nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     if len(chosen) == 1 and not forbidding and _is_doubtful(question, chosen[0], recollection):
@@ -146,6 +149,8 @@ def answer_question(
         nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
+        if any(REDACTION_MARK.search(each) for each in cited):
+            cited.append(say("secret", question))
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     elif is_request:
         return say("needs_model", question)
@@ -210,6 +215,26 @@ def _may_be_outdated(
     return judge.has_form(nearest[0].text) and judge.shares_word(nearest[0].text)
 
 
+def _newer_answer(
+    chosen: ScoredSentence, statements: Sequence[ScoredSentence], recollection: Recollection
+) -> ScoredSentence | None:
+    """What the memory says that replaced an answer, if it reads like an answer to the question itself.
+
+    Only one of a single sentence: of several, another one may be the answer.
+    """
+    newer = _newer_items(chosen.candidate, recollection)
+    refs = {item.ref for item in newer if recollection.answers.get(item.ref, -inf) >= MIN_ANSWER_ODDS}
+    said = [each for each in statements if each.candidate.ref in refs]
+    return said[0] if len(said) == 1 and _is_whole(said[0]) else None
+
+
+def _is_whole(sentence: ScoredSentence) -> bool:
+    """Whether a sentence is everything that its memory says."""
+    thought, turn = sentence.candidate.thought, sentence.candidate.turn
+    said = thought.sentence if thought is not None else turn.query if turn is not None else ""
+    return len(list(split_sentences(said))) == 1
+
+
 def _surely_newer(recollection: Recollection, turn: int) -> list[Candidate]:
     """The memory that reads like the answer, if it was told after a turn."""
     sure = _find_likely_answer(recollection)
@@ -234,6 +259,8 @@ def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]
     outdated = item.outdated
     if outdated is None or outdated.certain:
         return []
+    if outdated.newer is not None:
+        return [item for item in recollection if item.ref == outdated.newer]
     day = f"{outdated.until:%Y-%m-%d}"
     said = ((item, _SAID_TEXT.fullmatch(item.text)) for item in recollection)
     return [item for item, words in said if words is not None and words["day"] == day][:1]

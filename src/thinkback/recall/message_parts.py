@@ -13,11 +13,18 @@ from thinkback.recall.chat_phrases import load_patterns, small_talk
 from thinkback.recall.nearest import find_nearest
 from thinkback.recall.overview import asks_for_overview
 from thinkback.recall.question_classifier import (
+    THRESHOLD,
+    THRESHOLD_IF_FORM,
     THRESHOLD_IF_NOTHING_KEPT,
     THRESHOLD_IF_REQUESTED,
     asks_for_memory,
 )
-from thinkback.recall.request_classifier import SURE_THRESHOLD, asks_for_work
+from thinkback.recall.request_classifier import (
+    CERTAIN_THRESHOLD,
+    POSSIBLE_THRESHOLD,
+    SURE_THRESHOLD,
+    asks_for_work,
+)
 from thinkback.types import Recollection
 
 MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
@@ -65,7 +72,8 @@ def split_message(message: str) -> MessageParts:
     if not asked and asks_for_memory(message) and not tells_mood(message):
         asked = sentences
     question = " ".join(asked)
-    is_request = (_asks_generally(question) and not _asks_about(message)) or (
+    is_general = _asks_generally(question) or asks_for_work(message, threshold=CERTAIN_THRESHOLD)
+    is_request = (is_general and not _asks_about(message)) or (
         asks_for_work(message)
         and not _is_for_memory(message)
         and not asks_for_memory(question, threshold=THRESHOLD_IF_REQUESTED)
@@ -114,7 +122,12 @@ def _asks(sentence: str, *, alone: bool) -> bool:
     """
     if _asks_about(sentence):
         return True
-    return not tells_mood(sentence) and (asks_for_memory(sentence) or (alone and asks(sentence)))
+    if tells_mood(sentence):
+        return False
+    has_form = alone and asks(sentence)
+    if has_form and (sentence.rstrip().endswith(("?", "？")) or _asks_generally(sentence)):
+        return True
+    return asks_for_memory(sentence, threshold=THRESHOLD_IF_FORM if has_form else THRESHOLD)
 
 
 def needs_model(message: str, recollection: Recollection, *, after_model: bool = False) -> bool:
@@ -135,9 +148,11 @@ def needs_model(message: str, recollection: Recollection, *, after_model: bool =
         return True
     if is_about or load_patterns("personal").search(question) or continues_message(question):
         return False
-    judge = AnswerJudge(question)  # a question for reasons is about the world: "why is the sky blue"
+    judge = AnswerJudge(question)
     nearest = find_nearest(judge, recollection)
-    return judge.topic == "reason" or not any(judge.shares_word(item.text) for item in nearest)
+    is_known = any(judge.shares_word(item.text) for item in nearest)
+    may_be_general = not is_known and asks_for_work(question, threshold=POSSIBLE_THRESHOLD)
+    return may_be_general or judge.topic == "reason"  # "why is the sky blue"
 
 
 def may_ask(message: str) -> bool:

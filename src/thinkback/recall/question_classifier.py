@@ -17,9 +17,11 @@ from thinkback.recall.answerable import asks
 from thinkback.recall.message_classifier import MAX_CHARS, MessageModel
 
 THRESHOLD = 0.5  # of the probability of a question
+THRESHOLD_IF_FORM = 0.3  # of a message that has the form of a question by the rules
 THRESHOLD_IF_NOTHING_KEPT = 0.2  # of a message that was read and of which nothing was worth keeping
 THRESHOLD_IF_MENTIONED = 0.4  # of a sentence that was not worth keeping, but may state a fact
 THRESHOLD_IF_REQUESTED = 0.8  # a question above it is for memory unless it is surely a request
+THRESHOLD_TO_DROP = 0.95  # a short sentence above it is never kept as a fact
 THRESHOLD_IF_STORED = 0.6  # a stored message above it is a question, so that it is not quoted as an answer
 
 

@@ -18,8 +18,10 @@ from thinkback.language.text_cache import cache_by_digest
 from thinkback.recall.message_classifier import MAX_CHARS, MessageModel
 from thinkback.recall.question_classifier import QuestionModel
 
+POSSIBLE_THRESHOLD = 0.1  # of a question about nothing that was told, for which a model is at hand
 THRESHOLD = 0.3  # of the probability of a request
 SURE_THRESHOLD = 0.6  # above it a message is one whatever it tells or memory knows
+CERTAIN_THRESHOLD = 0.85  # above it also if it has the form of a question for permission: "can i eat nuts?"
 
 
 def asks_for_work(message: str, *, threshold: float = THRESHOLD) -> bool:

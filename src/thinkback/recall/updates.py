@@ -23,7 +23,7 @@ from thinkback.language.update_scorer import (
 )
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.query import Memoiser, call_uncached
-from thinkback.types import SAID, Candidate, OutdatedInfo, Turn
+from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Turn
 
 _MIN_DAYS = 1 / 24 / 60  # a sentence of the same message updates nothing
 _SECONDS_PER_DAY = 86_400.0
@@ -82,7 +82,9 @@ def mark_items(items: Sequence[Candidate], newest: Mapping[int, NewerItem]) -> l
         return max(position, newest[position].position + 0.5) if position in newest else position
 
     return [
-        _mark(items[position], newest[position].said_at) if position in newest else items[position]
+        _mark(items[position], newest[position].said_at, items[newest[position].position].ref)
+        if position in newest
+        else items[position]
         for position in sorted(range(len(items)), key=place)
     ]
 
@@ -102,9 +104,9 @@ def _is_update(old: SpokenItem, new: SpokenItem, question: QuestionFeatures) -> 
     return any(score_update(*pair, question=question, days=days) >= LABEL_THRESHOLD for pair in pairs)
 
 
-def _mark(item: Candidate, since: datetime) -> Candidate:
+def _mark(item: Candidate, since: datetime, newer: Ref) -> Candidate:
     text = mark_possibly_outdated(item.text, since)
-    return replace(item, text=text, outdated=OutdatedInfo(since, certain=False))
+    return replace(item, text=text, outdated=OutdatedInfo(since, certain=False, newer=newer))
 
 
 def mark_possibly_outdated(text: str, since: datetime) -> str:

@@ -10,7 +10,7 @@ answer answers. The reader proposes nothing but `add`; it never retires a though
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ class ExtractiveReader:
 
     The vectors of the sentences are used if the model was trained with the encoder; otherwise the text
     alone decides. The name says which. With `keep_all`, every statement is kept, and only the kind of its
-    fact is learned from the model.
+    fact is learned from the model. Short texts for which `is_question` holds are never kept.
     """
 
     max_turns = MAX_TURNS
@@ -60,10 +60,12 @@ class ExtractiveReader:
         model: SentenceModel | None = None,
         *,
         keep_all: bool = False,
+        is_question: Callable[[str], bool] = is_question,
     ) -> None:
         self._encoder = encoder
         self._model = model
         self._keep_all = keep_all
+        self._is_question = is_question
 
     @property
     def name(self) -> str:
@@ -95,7 +97,8 @@ class ExtractiveReader:
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
-            if is_long or _is_short_question(scored.piece.text):
+            # a longer question may tell a fact beside
+            if is_long or (_is_short(scored.piece.text) and self._is_question(scored.piece.text)):
                 continue
             is_wanted = self._keep_all or scored.piece.sentence.start < wanted
             if scored.kept or (is_wanted and is_statement):
@@ -153,11 +156,6 @@ def _is_short_answer(piece: Piece) -> bool:
 
 def _is_short(text: str) -> bool:
     return count_words(text) <= (MAX_ANSWER_CHARS_ZH if has_han(text) else MAX_ANSWER_WORDS)
-
-
-def _is_short_question(text: str) -> bool:
-    """Whether a text only asks, also without a question mark. A longer question may tell a fact beside."""
-    return _is_short(text) and is_question(text)
 
 
 def _previous_reply(turn: Turn, earlier: Sequence[Turn]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
 from thinkback.language.commands import blank_requests
+from thinkback.language.sentences import is_question
 from thinkback.protocols import LLM, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
@@ -31,9 +33,15 @@ class WithoutModelReader:
 
     needs_related = False
 
-    def __init__(self, encoder: Embedder | None = None, *, keep_all: bool = False) -> None:
+    def __init__(
+        self,
+        encoder: Embedder | None = None,
+        *,
+        keep_all: bool = False,
+        is_question: Callable[[str], bool] = is_question,
+    ) -> None:
         self._rules = RuleReader()
-        self._sentences = ExtractiveReader(encoder, keep_all=keep_all)
+        self._sentences = ExtractiveReader(encoder, keep_all=keep_all, is_question=is_question)
 
     @property
     def name(self) -> str:
@@ -71,11 +79,15 @@ class WithoutModelReader:
 
 
 def create_reader(
-    think: ThinkMode | TurnReader, llm: LLM | None, encoder: Embedder | None = None
+    think: ThinkMode | TurnReader,
+    llm: LLM | None,
+    encoder: Embedder | None = None,
+    is_question: Callable[[str], bool] = is_question,
 ) -> TurnReader:
     """Create the reader for a think mode; a reader passed instead of a mode is returned as it is.
 
-    `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`).
+    `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`), which keeps
+    no short text for which `is_question` holds.
 
     - `auto`: the model if it is able to read facts (`llm.extracts`), else extractive reading, together with
       a model that is tuned to find updates (`llm.finds_updates`) if there is one
@@ -91,7 +103,7 @@ def create_reader(
         raise InvalidInput("think='llm' needs a language model: pass llm=, or think='extractive'")
     if think not in ("auto", "extractive", "llm"):
         raise InvalidInput(f"think={think!r}: choose auto, extractive or llm")
-    without_model = WithoutModelReader(encoder)
+    without_model = WithoutModelReader(encoder, is_question=is_question)
     if think == "extractive" or llm is None:
         return without_model
     if not llm.extracts and finds_updates(llm):

@@ -83,7 +83,7 @@ class OutdatedInfo:
     """Why a memory is out of date: until when it was true and which thoughts replaced it.
 
     For a raw turn, `facts` are the outdated thoughts that were drawn from it. If it is not `certain`, a newer
-    memory from `until` may have replaced it.
+    memory from `until` may have replaced it: `newer`, if it was recalled too.
     """
 
     JSON_FIELDS: ClassVar = (
@@ -97,6 +97,7 @@ class OutdatedInfo:
     replaced_by: tuple[Thought, ...] = ()
     facts: tuple[Thought, ...] = ()
     certain: bool = True
+    newer: Ref | None = None
 
     @property
     def fact_sentences(self) -> tuple[SentenceRef, ...]:

@@ -231,10 +231,17 @@ def redact_explanation(explanation: Explanation) -> Explanation:
     sources = tuple(redact_memory(turn) for turn in explanation.sources)
     secrets = {value: kind for turn in explanation.sources for value, kind in _turn_secrets(turn).items()}
     is_answer = explanation.ref is not None and explanation.ref.kind == "turn"
+    actors = {action.actor for action in explanation.actions}
+
+    def redact_line(line: str) -> str:
+        """The line with everything redacted but the name of the thinker, which may look like a secret."""
+        before, actor, after = next((line.partition(each) for each in actors if each in line), (line, "", ""))
+        return "".join((redact(redact_values(before, secrets)), actor, redact(redact_values(after, secrets))))
+
     return replace(
         explanation,
         text=sources[0].response if is_answer else redact(redact_values(explanation.text, secrets)),
-        lines=tuple(redact(redact_values(line, secrets)) for line in explanation.lines),
+        lines=tuple(map(redact_line, explanation.lines)),
         sources=sources,
         thoughts=tuple(redact_memory(thought) for thought in explanation.thoughts),
         checks=tuple(

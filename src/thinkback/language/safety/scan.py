@@ -1,8 +1,8 @@
 """Scans a text for instructions and secrets, with patterns and with the trained detectors, in bounded time.
 
-A short text is read in full. A longer one is read in chunks: those that may contain something are read in full
-as long as the budget of the text lasts, and roughly afterwards. What is read roughly is not trusted: values
-near labels are redacted as secrets, and the text is recalled as a quotation only. So the time for each
+A short text is read in full. A longer one is read in chunks: those that may contain something are read in
+full as long as the budget of the text lasts, and roughly afterwards. What is read roughly is not trusted:
+values near labels are redacted as secrets, and the text is recalled as a quotation only. So the time for each
 character falls with the length of a text, whatever it contains.
 
 `scan_text` is fast enough to scan whatever is read. `scan_message` also reads the text with a network.
@@ -116,8 +116,8 @@ def scan_text(text: str) -> Findings:
 def scan_message(text: str) -> Findings | None:
     """The same, read by the network too; None if `thinkback-reranker` is not installed.
 
-    It reads messages up to `FULLY_READ_CHARS`, at most two parts of each: those that the linear detector finds
-    most suspicious. Where it has read everything and is sure that nothing is an instruction, nothing is
+    It reads messages up to `FULLY_READ_CHARS`, at most two parts of each: those that the linear detector
+    finds most suspicious. Where it has read everything and is sure that nothing is an instruction, nothing is
     suspicious.
     """
     if find_cross_encoder() is None:

@@ -80,7 +80,9 @@ EmbedderOption = Annotated[
 ]
 PresetOption = Annotated[
     str,
-    typer.Option("--preset", help="Recall preset: hybrid, fading, tim, fuzzy, perltqa, bm25 or dense."),
+    typer.Option(
+        "--preset", help="Recall preset: hybrid, careful, fading, tim, fuzzy, perltqa, bm25 or dense."
+    ),
 ]
 ThinkOption = Annotated[
     ThinkMode,

@@ -21,7 +21,11 @@ from thinkback_lab.harness import IN_MEMORY
 from thinkback_lab.progress import progress
 from thinkback_lab.training.kind_classifier import train_kind_model
 from thinkback_lab.training.question_classifier import read_messages, train_question_model
-from thinkback_lab.training.request_classifier import read_wanted_messages, train_request_model
+from thinkback_lab.training.request_classifier import (
+    memory_questions,
+    read_wanted_messages,
+    train_request_model,
+)
 from thinkback_lab.training.safety_detector import harmless_texts, train_safety_model
 from thinkback_lab.training.sentence_classifier import (
     PAIR_STATEMENT_WEIGHT,
@@ -218,6 +222,14 @@ MemoriesOption = Annotated[
 
 def questions(
     files: LabelledMessagesArgument,
+    requests: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--requests",
+            metavar="FILE",
+            help="Messages of `train requests` to learn from too, but those for a model; may be repeated.",
+        ),
+    ] = None,
     lives: MoreLivesOption = None,
     memories: MemoriesOption = None,
     pairs: PairsOption = None,
@@ -233,23 +245,24 @@ def questions(
     \b
     Examples:
       thinkback-lab train questions scenarios/questions --json
-      thinkback-lab train questions scenarios/questions --lives train --lives scenarios/lives/train.jsonl \\
-          --lives scenarios/lives/train2.jsonl --memories scenarios/memories \\
-          --pairs scenarios/pairs/compatible.jsonl --pairs scenarios/pairs/updates.jsonl \\
-          --out src/thinkback/recall/questions.npz
+      thinkback-lab train questions scenarios/questions --requests scenarios/requests \\
+          --lives train --lives scenarios/lives/train.jsonl --lives scenarios/lives/train2.jsonl \\
+          --memories scenarios/memories --pairs scenarios/pairs/compatible.jsonl \\
+          --pairs scenarios/pairs/updates.jsonl --out src/thinkback/recall/questions.npz
     """
     with options.exit_on_error():
         check_model_path(out)
         statements = [*read_statements(), *_pair_statements(read_pairs(pairs) if pairs else ())]
         trained = train_question_model(
-            read_messages(files),
+            [*read_messages(files), *memory_questions(read_wanted_messages(requests) if requests else ())],
             statements,
             read_lives(lives or ["train"], data),
             read_memories(memories) if memories else (),
             get_cross_encoder(),
         )
         save_model(trained.model, out)
-    settings = {"files": [str(path) for path in files], "lives": lives or ["train"]}
+    settings: dict[str, list[str]] = {"files": [str(path) for path in files], "lives": lives or ["train"]}
+    settings |= {"requests": [str(path) for path in requests or ()]}
     settings |= {"memories": [str(path) for path in memories or ()]}
     summary = {"settings": settings, "out": None if out is None else str(out), **trained.figures}
     if as_json:

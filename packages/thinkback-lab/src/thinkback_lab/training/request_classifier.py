@@ -50,6 +50,15 @@ def read_wanted_messages(paths: Iterable[Path]) -> list[WantedMessage]:
     return read_models(paths, WantedMessage, "messages")
 
 
+def memory_questions(messages: Iterable[WantedMessage]) -> list[LabelledMessage]:
+    """The messages as examples of the question classifier; those that want work of a model are left out."""
+    return [
+        LabelledMessage(text=message.text, is_question=message.wants == "memory")
+        for message in messages
+        if message.wants != "task"
+    ]
+
+
 def train_request_model(
     messages: Sequence[WantedMessage],
     others: Iterable[LabelledMessage],
