@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from thinkback.language.commands import after_keep_request, find_commands
@@ -31,6 +32,7 @@ MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
 MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
 MAX_CONTINUING_WORDS = 2  # of a question such as "and which day"
 _MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
+_SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff]{4})\s+(?=[\u4e00-\u9fff]{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ def split_message(message: str) -> MessageParts:
         return MessageParts("", is_request=True, tells=False)
     if _is_to_be_kept(message):
         return MessageParts("", is_request=False, tells=True)
-    sentences = [sentence.text for sentence in split_sentences(message)] or [message]
+    sentences = [part for each in split_sentences(message) for part in _split_at_spaces(each.text)]
+    sentences = sentences or [message]
     if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
         sentences = [" ".join(sentences[:-MAX_JUDGED_SENTENCES]), *sentences[-MAX_JUDGED_SENTENCES:]]
     asked = [sentence for sentence in sentences if _asks(sentence, alone=len(sentences) == 1)]
@@ -79,6 +82,11 @@ def split_message(message: str) -> MessageParts:
         and not asks_for_memory(question, threshold=THRESHOLD_IF_REQUESTED)
     )
     return MessageParts(question, is_request=is_request, tells=len(asked) < len(sentences))
+
+
+def _split_at_spaces(sentence: str) -> list[str]:
+    """The parts of a Chinese sentence with spaces in place of punctuation: 婆婆什么不能吃 我在超市."""
+    return _SPACE_ZH.split(sentence)
 
 
 def _is_for_memory(message: str) -> bool:
