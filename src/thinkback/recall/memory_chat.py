@@ -46,7 +46,12 @@ from thinkback.recall.message_parts import (
 )
 from thinkback.recall.nearest import find_nearest, is_stored_question, is_told, last_turn
 from thinkback.recall.overview import asks_for_overview
-from thinkback.recall.question_classifier import asks_for_memory, mark_question
+from thinkback.recall.question_classifier import (
+    THRESHOLD_IF_NOT_TOLD,
+    asks_for_memory,
+    mark_question,
+)
+from thinkback.recall.request_classifier import asks_for_work
 from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
@@ -104,8 +109,15 @@ def reply_from_memory(
         answer = answer_question(
             question, recollection, look_up, continues=continues, is_request=parts.is_request
         )
+        if answer == say("not_told", question) and _seems_news(parts):
+            answer = acknowledge(message, told)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
+
+
+def _seems_news(parts: MessageParts) -> bool:
+    """Whether a message that the classifier takes for a question may tell something: "im seeing raj now"."""
+    return parts.may_tell and not asks_for_memory(parts.question, threshold=THRESHOLD_IF_NOT_TOLD)
 
 
 def _without_turn(look_up: LookUp, turn: int) -> LookUp:
@@ -159,8 +171,8 @@ def answer_question(
     if nearest:
         return say("nearest", question, "; ".join(map(_quote, nearest)))
     known_names = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
-    if known_names or is_personal:
-        return say("not_told", question)
+    if known_names or is_personal:  # "what can i cook without gluten" is for a model
+        return say("needs_model" if asks_for_work(question) else "not_told", question)
     if judge.topic == "reason":  # "why is the sky blue"
         return say("needs_model", question)
     separator = "" if detect_language(question) == "zh" else " "
