@@ -133,7 +133,8 @@ def _asks(sentence: str, *, alone: bool) -> bool:
     if tells_mood(sentence):
         return False
     has_form = alone and asks(sentence)
-    if has_form and (sentence.rstrip().endswith(("?", "？")) or _asks_generally(sentence)):
+    is_general = _asks_generally(sentence) or AnswerJudge(sentence).topic == "reason"  # 为什么天是蓝的
+    if has_form and (is_general or sentence.rstrip().endswith(("?", "？"))):
         return True
     return asks_for_memory(sentence, threshold=THRESHOLD_IF_FORM if has_form else THRESHOLD)
 

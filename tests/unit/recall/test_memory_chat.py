@@ -373,3 +373,65 @@ def test_a_change_in_passing_is_answered_with_what_holds_now(
     clock.advance(86_400)
     memory.chat(then)
     assert now in memory.chat(asked).text
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+@pytest.mark.parametrize(  # messages of a stranger's trial
+    ("first", "then", "asked", "now", "before"),
+    [
+        ("our rent is 950 a month", "rent went up to 1025", "how much rent do i pay", "1025", "950"),
+        ("i weigh 82kg", "down to 78kg now", "how much do i weigh", "78", "82"),
+        (
+            "my favourite colour is green",
+            "actually its blue now",
+            "what's my favourite colour",
+            "blue",
+            "green",
+        ),
+        ("我住广州", "搬到佛山了", "我住哪", "佛山", "广州"),
+    ],
+)
+def test_a_newer_message_replaces_the_fact_of_a_rule_in_the_answer(
+    memory: Memory, clock: FakeClock, first: str, then: str, asked: str, now: str, before: str
+) -> None:
+    memory.chat(first)
+    clock.advance(60)
+    memory.chat(then)
+    reply = memory.chat(asked).text
+    assert now in reply
+    assert before not in reply
+    assert not reply.startswith(UNSURE)
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("could of been worse i suppose", "Okay."),
+        ("早上起不来", "好的。"),
+        ("what can i cook without gluten", "For that I need"),
+        ("my pin is 4471", "I never show passwords"),
+        ("我的银行卡密码是 662134", "密码"),
+    ],
+)
+def test_remarks_requests_and_secrets_get_a_fitting_reply(memory: Memory, message: str, reply: str) -> None:
+    memory.chat("my sister zoe lives in york")
+    assert memory.chat(message).text.startswith(reply)
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+def test_a_question_is_not_kept_as_a_fact() -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        for question in ("我老婆是做什么的", "女婿是做什么工作的", "whens my dentist again"):
+            memory.chat(question)
+        memory.post_think()
+        assert memory.thoughts() == []
+
+
+def test_the_name_of_the_thinker_is_not_redacted() -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        memory.remember("I live in Lyon.")
+        memory.post_think()
+        (action,) = memory.journal()
+        explanation = memory.why(memory.thoughts()[0].ref)
+        assert any(action.actor in line for line in explanation.lines)

@@ -20,6 +20,7 @@ from thinkback.recall.question_classifier import (
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 CHATS = SCENARIOS / "chats" / "heldout"
 YES_NO = SCENARIOS / "questions" / "heldout" / "yes_no.jsonl"
+SHORT = SCENARIOS / "questions" / "heldout" / "short.jsonl"
 
 
 def _messages(kind: str) -> list[str]:
@@ -78,3 +79,12 @@ def test_question_marks_are_added_to_questions_only(message: str, marked: str) -
 def test_empty_and_endless_messages_have_a_probability() -> None:
     assert not asks_for_memory("")
     assert 0 <= QuestionModel.shipped().probability("where " * 100_000) <= 1
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+def test_short_messages_of_another_writer() -> None:
+    rows = [json.loads(line) for line in SHORT.read_text("utf-8").splitlines()]
+    found = [row["is_question"] for row in rows if asks_for_memory(row["text"])]
+    assert sum(row["is_question"] for row in rows) == len(rows) / 2 == 120
+    assert found.count(True) >= 92
+    assert found.count(False) <= 6
