@@ -27,7 +27,7 @@ demo: $(STAMP)   ## a guided demonstration in under a minute, no API key needed
 test test-all faults: export PYTHONDONTWRITEBYTECODE =
 test test-all faults: export OPENBLAS_NUM_THREADS = 1
 
-test: lint types ## lint, types and the fast tests: a verdict in under five minutes on two cores
+test: lint types ## lint, types and the tests but the long ones: about ten minutes on two cores
 	@timeout --kill-after=10 $(TEST_LIMIT_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-all: lint types models ## lint, types and every test, with branch coverage of most: about 25 minutes on two cores
