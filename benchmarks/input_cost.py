@@ -5,9 +5,8 @@
 Detection is measured on texts that are as dense as possible in labels of secrets, in orders, and in both
 languages, and on a plain text and a server log. A turn is stored, indexed, recalled ten times and thought
 about. `growth` is the time of the largest text, divided by that of a text of an eighth of its length; 8 is
-linear. A message is scanned as when it is thought about: fast, and by the network if `thinkback-reranker` is
-installed; that costs milliseconds, not microseconds a character, so it is printed for short texts, up to the
-length at which reading gets rough. Times are processor times of this process.
+linear. "message" are the milliseconds for a whole short message when it is thought about; the network, if it
+is installed, reads those up to 2,048 characters. Times are processor times of this process.
 """
 
 from __future__ import annotations

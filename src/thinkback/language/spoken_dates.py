@@ -1,8 +1,9 @@
 """Writes the date that a relative time means beside the words: "yesterday" -> "yesterday (2025-03-09)".
 
-Only likely dates are written. "3 May" is the next one unless the last one was not long ago; between the two,
-the tense of its clause or sentence decides (went, will, is getting married, 了, 打算). "in May" beside a past
-tense stays as it is if the next one is near. "on Friday" needs the tense. The rest is left alone.
+Only likely dates are written. A day or month of the year is the last one if that was less than three months
+ago, and the next one if that is less than five months ahead and its clause has no past tense. Between the
+two, and for "on Friday", the tense of the clause or sentence decides (went, will, is getting married, 了,
+打算). The rest is left alone.
 """
 
 from __future__ import annotations
@@ -61,9 +62,12 @@ _SENTENCE_END = re.compile(r"[!?\n。！？]|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmr
 _MAX_SENTENCE = 200  # characters to each side in which the tense is looked for
 _WEEKDAY_EN = re.compile(r"day\b", re.IGNORECASE)
 _NUMBER_FOLLOWS = re.compile(r"\s*[\d〇零一二两三四五六七八九十]")
-# Until the next such day or month. In the train lives all 466 whose next one was at most 150 days ahead meant
-# the next one, whatever the tense, and all 108 whose next one was more than 275 days ahead the last one.
-_SOON_DAYS, _LIKELY_AHEAD_DAYS, _RECENT_DAYS = 150, 245, 275
+_MIN_YEAR_DAYS = 300  # between the last and the next one of a day or month of the year
+# Days until the next one. In the lives that the project learns from, all 466 days and months that come again
+# within 150 days meant the next one, and all 108 that take more than 275 days meant the last one.
+_SOON_DAYS = 150
+_LIKELY_AHEAD_DAYS = 245  # without a tense, the next one up to here
+_RECENT_DAYS = 275
 _MAX_DAYS_AHEAD = 330  # to a day for which something was booked
 
 
@@ -91,9 +95,8 @@ def add_dates(text: str, at: datetime) -> str:
 def _choose(
     past: TimeExpression, future: TimeExpression, words: str, text: str, at: datetime
 ) -> TimeExpression | None:
-    """The last or the next such time, if one of them is certain enough."""
-    days = (past.end - past.start).days
-    is_weekday = days <= 1 and (future.start - past.start).days <= 14
+    """The last or the next such time, if one of them is likely enough."""
+    is_weekday = (past.end - past.start).days <= 1 and (future.start - past.start).days <= 14
     if is_weekday and not _WEEKDAY_EN.search(words):
         return None
     plain = text.replace("’", "'")
@@ -101,13 +104,14 @@ def _choose(
     if until <= _MAX_DAYS_AHEAD and _is_arranged(plain, past.span):
         return future
     tenses = _find_tenses(plain, past.span)
-    if not is_weekday and until <= _SOON_DAYS:
-        return None if tenses == {"past"} and days > 1 else future
-    if not is_weekday and until > _RECENT_DAYS:
-        return None if tenses == {"future"} else past
+    is_yearly = (future.start - past.start).days > _MIN_YEAR_DAYS
+    if is_yearly and until <= _SOON_DAYS:
+        return None if _clause_tenses(plain, past.span) == {"past"} else future
+    if is_yearly and until > _RECENT_DAYS and tenses != {"future"}:
+        return past
     if tenses:
         return {"past": past, "future": future}[min(tenses)] if len(tenses) == 1 else None
-    return None if is_weekday or until > _LIKELY_AHEAD_DAYS else future
+    return future if is_yearly and until <= _LIKELY_AHEAD_DAYS else None
 
 
 def _is_arranged(text: str, span: tuple[int, int]) -> bool:
@@ -128,6 +132,20 @@ def _find_clause(text: str, span: tuple[int, int], end: re.Pattern[str]) -> tupl
     start = max((match.end() for match in end.finditer(text, low, span[0])), default=low)
     after = end.search(text, span[1], high)
     return start, after.start() if after else min(high, len(text))
+
+
+def _clause_tenses(text: str, span: tuple[int, int]) -> set[str]:
+    """The tenses of the clause around a part of a text, of its sentence if the part is the whole clause.
+
+    Spaces separate clauses in Chinese, too.
+    """
+    start, end = _find_clause(text, span, _CLAUSE_END)
+    if has_han(text[start:end]):
+        start = max(start, text.rfind(" ", start, span[0]) + 1)
+        space = text.find(" ", span[1], end)
+        end = end if space < 0 else space
+    is_alone = not (text[start : span[0]] + text[span[1] : end]).strip()
+    return _find_tenses(text, span) if is_alone else find_tenses(text[start:end])
 
 
 def _find_tenses(text: str, span: tuple[int, int]) -> set[str]:

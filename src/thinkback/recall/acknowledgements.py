@@ -63,7 +63,7 @@ def acknowledge(message: str, told: ToldTurn | None) -> str:
         done.append(say("noted", message, _list_understood(message, kept)))
     elif not done and (mentioned := [each for each in told.mentioned if _is_lasting(each)]):
         done.append(say("noted", message, _join(message, (understood(message, each) for each in mentioned))))
-    if turn_findings(told.turn, "query").secrets:
+    if not told.actions and turn_findings(told.turn, "query").secrets:
         done.append(say("secret", message))
     return ("" if detect_language(message) == "zh" else " ").join(done) or say("okay", message)
 

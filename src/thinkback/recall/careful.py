@@ -19,7 +19,7 @@ from thinkback.recall.answerable import AnswerJudge
 from thinkback.recall.features import MemoryHit
 from thinkback.recall.question_classifier import asks_for_memory
 from thinkback.recall.search import MAX_PLAIN_ROWS, Search
-from thinkback.recall.updates import NewerItem, is_spoken, mark_items
+from thinkback.recall.updates import NewerItem, mark_items
 from thinkback.types import SAID, Candidate, Ref, Thought, Turn
 
 SEARCH_WEIGHT, READING_WEIGHT = 1.0, 0.5
@@ -29,6 +29,7 @@ MIN_RIVAL_SCORE = -2.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
 MIN_OUTDATED_SCORE = 0.0
+MIN_OUTDATED_TRIPLE_SCORE = 1.7  # of a triple: "my favourite food is sushi", "we had ramen today" stays below
 MIN_CONFIDENCE_IF_WORDS_FIT = 0.15  # below it, nothing is recalled although words and form of a memory fit
 _SMALLEST = 1e-6  # of a score, so that its logit is finite
 
@@ -98,7 +99,7 @@ def mark_read_updates(
 ) -> list[Candidate]:
     """The items with those marked that a newer item makes outdated, as far as both answer the question."""
     told = [
-        _ToldItem(position, turn, _older_text(item, turn))
+        _ToldItem(position, turn, *_compared_text(item, turn))
         for position, item in enumerate(items[:MAX_COMPARED])
         if item.outdated is None
         and answers.get(item.ref, -inf) >= MIN_RIVAL_SCORE
@@ -111,14 +112,17 @@ def mark_read_updates(
     scores = encoder.outdated_scores([(old.text, new.turn.query) for old, new in pairs])
     newest: dict[int, NewerItem] = {}
     for (old, new), score in zip(pairs, scores, strict=True):
-        if score >= MIN_OUTDATED_SCORE:  # pairs are in order of time, so the newest stays
+        if score >= (MIN_OUTDATED_TRIPLE_SCORE if old.is_triple else MIN_OUTDATED_SCORE):
+            # pairs are in order of time, so the newest stays
             newest[old.position] = NewerItem(new.position, new.turn.at)
     return mark_items(items, newest)
 
 
-def _older_text(item: Candidate, turn: Turn) -> str:
-    """What a newer message is compared with: its message, or the sentence of a triple."""
-    return turn.query if item.thought is None or is_spoken(item) else item.thought.sentence
+def _compared_text(item: Candidate, turn: Turn) -> tuple[str, bool]:
+    """What newer messages are compared with: the item's message, or its sentence if that is a triple."""
+    thought = item.thought
+    is_triple = thought is not None and thought.relation != SAID
+    return (thought.sentence if thought is not None and is_triple else turn.query), is_triple
 
 
 class _ToldItem(NamedTuple):
@@ -127,6 +131,7 @@ class _ToldItem(NamedTuple):
     position: int
     turn: Turn
     text: str
+    is_triple: bool
 
 
 def _limit_turns(read: Sequence[MemoryHit], answers: Mapping[Ref, float]) -> dict[Ref, float]:

@@ -19,7 +19,6 @@ from math import inf
 
 from thinkback.language.relations import get_relation
 from thinkback.language.restrictions import Restriction, find_restriction
-from thinkback.language.safety.scan import REDACTION_MARK
 from thinkback.language.second_person import to_second_person
 from thinkback.language.sentence_builder import compose_sentence
 from thinkback.language.sentences import count_words, shorten, split_sentences
@@ -51,7 +50,7 @@ from thinkback.recall.question_classifier import (
     asks_for_memory,
     mark_question,
 )
-from thinkback.recall.request_classifier import asks_for_work
+from thinkback.recall.request_classifier import LIKELY_THRESHOLD, asks_for_work
 from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
@@ -91,9 +90,9 @@ def reply_from_memory(
     if parts.is_request and not parts.question:
         return say("needs_model", message)
     question = "" if parts.is_rhetorical else parts.question
-    if question and told:
-        told = replace(told, mentioned=())  # "what cant tess eat? im at the shops"
-    replies = [acknowledge(message, told)] if parts.tells else []
+    # without what is mentioned beside a question: "what cant tess eat? im at the shops"
+    beside = replace(told, mentioned=()) if question and told else told
+    replies = [acknowledge(message, beside)] if parts.tells else []
     if not parts.question and told and told.is_read and replies == [say("okay", message)]:
         question = message if may_ask(message) else ""
     if question:
@@ -110,7 +109,7 @@ def reply_from_memory(
             question, recollection, look_up, continues=continues, is_request=parts.is_request
         )
         if answer == say("not_told", question) and _seems_news(parts):
-            answer = acknowledge(message, told)
+            return acknowledge(message, told)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
@@ -161,7 +160,7 @@ def answer_question(
         nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
         cited = [_cite(question, each) for each in chosen]
-        if any(REDACTION_MARK.search(each) for each in cited):
+        if any("[redacted" in each for each in cited):
             cited.append(say("secret", question))
         return ("" if detect_language(question) == "zh" else " ").join(cited)
     elif is_request:
@@ -172,7 +171,9 @@ def answer_question(
         return say("nearest", question, "; ".join(map(_quote, nearest)))
     known_names = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
     if known_names or is_personal:  # "what can i cook without gluten" is for a model
-        return say("needs_model" if asks_for_work(question) else "not_told", question)
+        return say(
+            "needs_model" if asks_for_work(question, threshold=LIKELY_THRESHOLD) else "not_told", question
+        )
     if judge.topic == "reason":  # "why is the sky blue"
         return say("needs_model", question)
     separator = "" if detect_language(question) == "zh" else " "
@@ -243,7 +244,7 @@ def _newer_answer(
 def _is_whole(sentence: ScoredSentence) -> bool:
     """Whether a sentence is everything that its memory says."""
     thought, turn = sentence.candidate.thought, sentence.candidate.turn
-    said = thought.sentence if thought is not None else turn.query if turn is not None else ""
+    said = thought.sentence if thought is not None else turn.query if turn is not None else sentence.text
     return len(list(split_sentences(said))) == 1
 
 
@@ -272,7 +273,7 @@ def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]
     if outdated is None or outdated.certain:
         return []
     if outdated.newer is not None:
-        return [item for item in recollection if item.ref == outdated.newer]
+        return [other for other in recollection if other.ref == outdated.newer]
     day = f"{outdated.until:%Y-%m-%d}"
     said = ((item, _SAID_TEXT.fullmatch(item.text)) for item in recollection)
     return [item for item, words in said if words is not None and words["day"] == day][:1]

@@ -14,7 +14,6 @@ from thinkback.recall.chat_phrases import load_patterns, small_talk
 from thinkback.recall.nearest import find_nearest
 from thinkback.recall.overview import asks_for_overview
 from thinkback.recall.question_classifier import (
-    THRESHOLD,
     THRESHOLD_IF_FORM,
     THRESHOLD_IF_NOTHING_KEPT,
     THRESHOLD_IF_REQUESTED,
@@ -32,7 +31,9 @@ MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
 MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
 MAX_CONTINUING_WORDS = 2  # of a question such as "and which day"
 _MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
-_SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff]{4})\s+(?=[\u4e00-\u9fff]{2})")
+_SPACE_ZH = re.compile(
+    r"(?<=[\u4e00-\u9fff]{4})\s+(?=[\u4e00-\u9fff][\u4e00-\u9fff\w]{3})"
+)  # 婆婆什么不能吃 我在超市
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def split_message(message: str) -> MessageParts:
         return MessageParts("", is_request=True, tells=False)
     if _is_to_be_kept(message):
         return MessageParts("", is_request=False, tells=True)
-    sentences = [part for each in split_sentences(message) for part in _split_at_spaces(each.text)]
+    sentences = [part for each in split_sentences(message) for part in _SPACE_ZH.split(each.text)]
     sentences = sentences or [message]
     if len(sentences) > MAX_JUDGED_SENTENCES:  # a pasted text: its end may ask
         sentences = [" ".join(sentences[:-MAX_JUDGED_SENTENCES]), *sentences[-MAX_JUDGED_SENTENCES:]]
@@ -82,11 +83,6 @@ def split_message(message: str) -> MessageParts:
         and not asks_for_memory(question, threshold=THRESHOLD_IF_REQUESTED)
     )
     return MessageParts(question, is_request=is_request, tells=len(asked) < len(sentences))
-
-
-def _split_at_spaces(sentence: str) -> list[str]:
-    """The parts of a Chinese sentence with spaces in place of punctuation: 婆婆什么不能吃 我在超市."""
-    return _SPACE_ZH.split(sentence)
 
 
 def _is_for_memory(message: str) -> bool:
@@ -132,11 +128,11 @@ def _asks(sentence: str, *, alone: bool) -> bool:
         return True
     if tells_mood(sentence):
         return False
-    has_form = alone and asks(sentence)
+    if not (alone and asks(sentence)):
+        return asks_for_memory(sentence)
     is_general = _asks_generally(sentence) or AnswerJudge(sentence).topic == "reason"  # 为什么天是蓝的
-    if has_form and (is_general or sentence.rstrip().endswith(("?", "？"))):
-        return True
-    return asks_for_memory(sentence, threshold=THRESHOLD_IF_FORM if has_form else THRESHOLD)
+    has_mark = sentence.rstrip().endswith(("?", "？"))
+    return is_general or has_mark or asks_for_memory(sentence, threshold=THRESHOLD_IF_FORM)
 
 
 def needs_model(message: str, recollection: Recollection, *, after_model: bool = False) -> bool:

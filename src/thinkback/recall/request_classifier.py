@@ -21,7 +21,10 @@ from thinkback.recall.question_classifier import QuestionModel
 POSSIBLE_THRESHOLD = 0.1  # of a question about nothing that was told, for which a model is at hand
 THRESHOLD = 0.3  # of the probability of a request
 SURE_THRESHOLD = 0.6  # above it a message is one whatever it tells or memory knows
-CERTAIN_THRESHOLD = 0.85  # above it also if it has the form of a question for permission: "can i eat nuts?"
+LIKELY_THRESHOLD = 0.5  # of a question that memory does not answer
+CERTAIN_THRESHOLD = (
+    0.85  # above it also if it has words of a question for permission: "what can i bake for .."
+)
 
 
 def asks_for_work(message: str, *, threshold: float = THRESHOLD) -> bool:

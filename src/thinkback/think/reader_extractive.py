@@ -48,7 +48,8 @@ class ExtractiveReader:
 
     The vectors of the sentences are used if the model was trained with the encoder; otherwise the text
     alone decides. The name says which. With `keep_all`, every statement is kept, and only the kind of its
-    fact is learned from the model. Short texts for which `is_question` holds are never kept.
+    fact is learned from the model. Short questions, also those for which `is_question`
+    holds, are never kept.
     """
 
     max_turns = MAX_TURNS
@@ -60,7 +61,7 @@ class ExtractiveReader:
         model: SentenceModel | None = None,
         *,
         keep_all: bool = False,
-        is_question: Callable[[str], bool] = is_question,
+        is_question: Callable[[str], bool] | None = None,
     ) -> None:
         self._encoder = encoder
         self._model = model
@@ -97,12 +98,15 @@ class ExtractiveReader:
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
-            # a longer question may tell a fact beside
-            if is_long or (_is_short(scored.piece.text) and self._is_question(scored.piece.text)):
-                continue
             is_wanted = self._keep_all or scored.piece.sentence.start < wanted
-            if scored.kept or (is_wanted and is_statement):
+            if is_long or not (scored.kept or (is_wanted and is_statement)):
+                continue
+            # a longer question may tell a fact beside
+            if not (_is_short(scored.piece.text) and self._asks(scored.piece.text)):
                 yield self._add(turn, scored)
+
+    def _asks(self, text: str) -> bool:
+        return is_question(text) or (self._is_question is not None and self._is_question(text))
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:
         words = scored.piece.text

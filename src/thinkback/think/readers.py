@@ -8,7 +8,6 @@ from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
 from thinkback.language.commands import blank_requests
-from thinkback.language.sentences import is_question
 from thinkback.protocols import LLM, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
@@ -38,7 +37,7 @@ class WithoutModelReader:
         encoder: Embedder | None = None,
         *,
         keep_all: bool = False,
-        is_question: Callable[[str], bool] = is_question,
+        is_question: Callable[[str], bool] | None = None,
     ) -> None:
         self._rules = RuleReader()
         self._sentences = ExtractiveReader(encoder, keep_all=keep_all, is_question=is_question)
@@ -82,7 +81,7 @@ def create_reader(
     think: ThinkMode | TurnReader,
     llm: LLM | None,
     encoder: Embedder | None = None,
-    is_question: Callable[[str], bool] = is_question,
+    is_question: Callable[[str], bool] | None = None,
 ) -> TurnReader:
     """Create the reader for a think mode; a reader passed instead of a mode is returned as it is.
 

@@ -83,7 +83,7 @@ class OutdatedInfo:
     """Why a memory is out of date: until when it was true and which thoughts replaced it.
 
     For a raw turn, `facts` are the outdated thoughts that were drawn from it. If it is not `certain`, a newer
-    memory from `until` may have replaced it: `newer`, if it was recalled too.
+    memory from `until` may have replaced it; `newer` is that memory if it was recalled beside this one.
     """
 
     JSON_FIELDS: ClassVar = (

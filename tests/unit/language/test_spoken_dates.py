@@ -41,6 +41,8 @@ WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
         ("we passed! it opens 2 june", "we passed! it opens 2 june (2025-06-02)"),
         ("通知书到了 5月6号报到", "通知书到了 5月6号 (2025-05-06)报到"),
         ("十二月十七号 右膝", "十二月十七号 (2024-12-17) 右膝"),
+        ("we are flying to Bali on 10 January", "we are flying to Bali on 10 January (2026-01-10)"),
+        ("we went hiking at the weekend", "we went hiking at the weekend (2025-03-08 to 2025-03-09)"),
         ("我十二月要去日本", "我十二月 (2025-12)要去日本"),
         ("改到十二月了", "改到十二月 (2025-12)了"),
         ("we moved to Berlin in november", "we moved to Berlin in november (2024-11)"),
@@ -72,7 +74,10 @@ def test_certain_times_are_dated(said: str, dated: str) -> None:
         "born in May 1988",
         "I like it here",
         "周三休息",
-        # the last or the next month: both are near in one way
+        # a past tense, but the next one is near
+        "my dad died on 20 April",
+        "I had surgery on April 2 and it went well",
+        "外婆4月20号去世了",
         "i quit smoking in april",
         "外公六月走的",
         "In June, I started a new job",

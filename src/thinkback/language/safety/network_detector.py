@@ -38,7 +38,7 @@ MODEL_FILE = "safety_network.npz"
 WIDTH, HEADS, INNER_WIDTH = 96, 4, 192
 LINEAR_WEIGHT = 0.5  # of the score of the linear detector for orders; its score of a value counts as it is
 SECRET_WEIGHT = 0.3  # of the linear detector's score for a secret in the text, where it lowers that of a word
-MAX_RUNS = 2  # of 200 tokens each that are read of a message
+MAX_RUNS = 2  # of tokens that are read of a message
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
 _SPREAD = 2.0  # tokens next to one of a secret belong to it down to this below the threshold, at least 0
 _EPSILON = np.float32(1e-5)
@@ -110,9 +110,9 @@ class NetworkReading:
                     yield start, end
             at = max(last, at + 1)
 
-    def _follows(self, text: str, first: int, token: int) -> bool:
+    def _follows(self, text: str, first: int, index: int) -> bool:
         """Whether nothing that was not read lies between a token and the one before it."""
-        return token == first or not text[self.tokens[token - 1].end : self.tokens[token].start].strip()
+        return index == first or not text[self.tokens[index - 1].end : self.tokens[index].start].strip()
 
 
 def linear_secret_term(linear: float) -> float:
@@ -181,7 +181,7 @@ class SafetyNetwork:
             return SafetyNetwork.load(file)
 
     def read(
-        self, text: str, encoder: CrossEncoder, suspicion: Callable[[int, int], float] = lambda start, end: 0
+        self, text: str, encoder: CrossEncoder, suspicion: Callable[[int, int], float]
     ) -> NetworkReading:
         """Read a text, of a long one the parts with the highest `suspicion(start, end)`."""
         best, span = MIN_SCORE, (0, 0)

@@ -231,12 +231,12 @@ def redact_explanation(explanation: Explanation) -> Explanation:
     sources = tuple(redact_memory(turn) for turn in explanation.sources)
     secrets = {value: kind for turn in explanation.sources for value, kind in _turn_secrets(turn).items()}
     is_answer = explanation.ref is not None and explanation.ref.kind == "turn"
-    actors = {action.actor for action in explanation.actions}
+    # the name of a model may look like a secret
+    starts = [f"{action.ref} {action.action} by {action.actor}: " for action in explanation.actions]
 
     def redact_line(line: str) -> str:
-        """The line with everything redacted but the name of the thinker, which may look like a secret."""
-        before, actor, after = next((line.partition(each) for each in actors if each in line), (line, "", ""))
-        return "".join((redact(redact_values(before, secrets)), actor, redact(redact_values(after, secrets))))
+        start = next((each for each in starts if line.startswith(each)), "")
+        return start + redact(redact_values(line[len(start) :], secrets))
 
     return replace(
         explanation,

@@ -35,11 +35,12 @@ from thinkback.language.safety.secret_labels import ORDINARY_VALUE
 from thinkback.language.text_cache import cache_by_digest
 from thinkback.network.cross_encoder import find_cross_encoder
 
-FULLY_READ_CHARS = 2048  # a text up to this length is read in full
+FULLY_READ_CHARS = 8192  # a text up to this length is read in full
+NETWORK_MAX_CHARS = 2048  # a message up to this length is read by the network
 CHUNK_CHARS = 384  # of a longer one; reading a chunk in full costs up to 20 milliseconds
 OVERLAP_CHARS = 128  # with the chunk before
-_LONG_CHARS, _FULL_CHUNKS = 8192, 8  # up to this length, so many chunks are read in full
-_FULL_SHARE = 192  # of a longer text, one of so many chunks
+_FULL_CHUNKS = 1  # of a longer text that are read in full in any case
+_FULL_SHARE = 128  # and one of so many
 _DISGUISE_SCORE = 1.5  # added to an order that is read from disguised text
 _MAX_KNOWN_SECRETS = 12  # of a reading; in one with more, everything with digits is redacted
 _MAX_ROUGH_VALUES = 8  # of a chunk; one with more is withheld as a whole
@@ -86,7 +87,7 @@ def scan_text(text: str) -> Findings:
         return scan_in_full(text, prefilter_text(text), runs=True)
     text = REDACTION_MARK.sub(lambda mark: MARK_PLACEHOLDER * len(mark[0]), text)  # no chunk may cut one
     found: list[tuple[int, Findings]] = []
-    budget = _FULL_CHUNKS if len(text) <= _LONG_CHARS else len(text) // CHUNK_CHARS // _FULL_SHARE
+    budget = _FULL_CHUNKS + len(text) // CHUNK_CHARS // _FULL_SHARE
     for start, end in _chunks(text):
         chunk = text[start:end]
         suspicion = prefilter_text(chunk, disguises=budget > 0)
@@ -116,13 +117,13 @@ def scan_text(text: str) -> Findings:
 def scan_message(text: str) -> Findings | None:
     """The same, read by the network too; None if `thinkback-reranker` is not installed.
 
-    It reads messages up to `FULLY_READ_CHARS`, at most two parts of each: those that the linear detector
+    It reads messages up to `NETWORK_MAX_CHARS`, at most two parts of each: those that the linear detector
     finds most suspicious. Where it has read everything and is sure that nothing is an instruction, nothing is
     suspicious.
     """
     if find_cross_encoder() is None:
         return None
-    if len(text) > FULLY_READ_CHARS:
+    if len(text) > NETWORK_MAX_CHARS:
         return scan_text(text)
     normalised = normalise_text(_blank_marks(text), REDACTION_MARK).text
     network = read_message(normalised, partial(_suspicion, normalised))

@@ -31,6 +31,10 @@ def encoder() -> CrossEncoder:
     return get_cross_encoder()
 
 
+def _no_suspicion(start: int, end: int) -> float:
+    return 0.0
+
+
 def turn(query: str, response: str = "", findings: str | None = None) -> Turn:
     return Turn(id=1, session="s", query=query, response=response, at=NOW, recorded_at=NOW, findings=findings)
 
@@ -41,7 +45,9 @@ def test_model_file_is_small_and_read_back(tmp_path: Path, encoder: CrossEncoder
     model.save(path)
     assert path.stat().st_size <= 1 << 20
     text = "the gate opens if you say otter pudding"
-    assert SafetyNetwork.load(path).read(text, encoder) == model.read(text, encoder)
+    assert SafetyNetwork.load(path).read(text, encoder, _no_suspicion) == model.read(
+        text, encoder, _no_suspicion
+    )
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
@@ -67,7 +73,7 @@ def test_tokens_come_in_runs_that_overlap(encoder: CrossEncoder) -> None:
 
 def test_of_a_long_text_the_most_suspicious_runs_are_read(encoder: CrossEncoder) -> None:
     model, walks = SafetyNetwork.shipped(), "we walked along the lake and had tea. " * 30
-    assert model.read("we had tea", encoder).is_complete
+    assert model.read("we had tea", encoder, _no_suspicion).is_complete
     text = f"{walks}if the man at the barrier asks, say otter pudding and he lets you in. {walks}"
     secret = text.index("otter pudding")
     reading = model.read(text, encoder, lambda start, end: start <= secret < end)
@@ -155,7 +161,7 @@ def test_the_network_finds_a_password_by_how_it_is_told() -> None:
 
 def test_what_the_network_did_not_read_is_scanned_as_before() -> None:
     secret = "the shed code is 6614, tell nobody"
-    padded = "We walked along the lake and had tea and cake with my aunt. " * 30 + secret
+    padded = "We walked along the lake and had tea and cake with my aunt. " * 120 + secret
     assert len(padded) < FULLY_READ_CHARS
     for text in (secret, padded):
         assert "6614" not in quarantine.redact_memory(quarantine.scanned(turn(text))).query

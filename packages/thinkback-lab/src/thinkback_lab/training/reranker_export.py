@@ -2,7 +2,7 @@
 
 Inputs are the tokens of one text or a pair, the task, and whether scores are wanted. Outputs are one score of
 each task, and the token vectors of two middle layers, each and their mean. Without scores the layers after
-them are not computed.
+these two are not computed.
 
     scores  = W2 tanh(W1 mean(encoder(tokens)))
     vectors = layer 4, layer 8
