@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from thinkback import RequestModel
 from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback_lab.cli import app
+from thinkback_lab.training.request_classifier import WantedMessage, memory_questions
 
 FOLDER = Path(__file__).parents[2] / "scenarios" / "requests"
 
@@ -41,6 +42,15 @@ def test_a_tiny_model_learns_and_has_the_same_bytes_twice(tmp_path: Path) -> Non
     model = RequestModel.load(made[0])
     assert model.probability("draw the umbrella") > 0.5 > model.probability("the umbrella is blue")
     assert model.probability("the umbrella again") < 0.5
+
+
+def test_messages_for_memory_are_questions_and_those_for_a_model_are_left_out() -> None:
+    wanted = [WantedMessage(text=kind, wants=kind) for kind in ("task", "memory", "tell")]
+    labelled = memory_questions(wanted)
+    assert [(message.text, message.is_question) for message in labelled] == [
+        ("memory", True),
+        ("tell", False),
+    ]
 
 
 def test_an_unknown_label_is_named(tmp_path: Path) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
+from thinkback.language.safety.quarantine import redact_explanation
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_words, say
+from thinkback.types import Action, Explanation
 
 NOT_TOLD = ("You have not told me that.", "你还没告诉过我。")
 UNSURE = ("I find no clear answer.", "没有找到确切的答案。")
@@ -435,3 +437,32 @@ def test_the_name_of_the_thinker_is_not_redacted() -> None:
         (action,) = memory.journal()
         explanation = memory.why(memory.thoughts()[0].ref)
         assert any(action.actor in line for line in explanation.lines)
+
+
+def test_secrets_stay_hidden_in_lines_that_name_an_actor() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    action = Action(id=1, action="insert", reason="told", actor="user", at=at)
+    lines = ("thought:1: The alarm code of the user is 4471.", "action:1 insert by user: told")
+    explanation = redact_explanation(Explanation(ref=None, text="", lines=lines, actions=(action,)))
+    assert "4471" not in explanation.lines[0]
+    assert explanation.lines[1] == lines[1]
+
+
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+def test_something_similar_told_later_does_not_replace_a_fact(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("My favourite food is sushi.")
+    clock.advance(60)
+    memory.chat("We had ramen today and I loved it.")
+    assert "sushi" in memory.chat("what is my favourite food?").text
+
+
+def test_a_statement_beside_a_remark_is_said_back_once(memory: Memory) -> None:
+    reply = memory.chat("I adopted a cat called Miso. im seeing raj now").text
+    assert reply.count("Miso") == 1
+
+
+def test_a_chinese_question_beside_a_statement_is_answered(memory: Memory) -> None:
+    memory.chat("我婆婆对花生过敏，不能吃花生")
+    assert "花生" in memory.chat("婆婆有什么不能吃 我现在在超市").text
+    memory.chat("我妹妹住在成都")
+    assert "成都" in memory.chat("我妹妹住在 哪里").text
