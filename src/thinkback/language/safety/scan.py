@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 from thinkback.language.safety.contact_details import is_contact_statement
@@ -93,8 +94,11 @@ def scan_text(text: str) -> Findings:
         suspicion = prefilter_text(chunk, disguises=budget > 0)
         if not suspicion.any:
             continue
-        budget -= 1
-        part = scan_in_full(chunk, suspicion, runs=False) if budget >= 0 else _scan_roughly(chunk, suspicion)
+        if budget > 0 and not _is_dense(chunk):
+            budget -= 1
+            part = scan_in_full(chunk, suspicion, runs=False)
+        else:
+            part = _scan_roughly(chunk, suspicion)
         found.append((start, part))
     blocks = [QuarantinedSpan(*block) for block in find_key_blocks(text)]
     return Findings(
@@ -236,6 +240,12 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     stripped = text[start:end].strip()
     start = text.index(stripped, start)
     return start, start + len(stripped)
+
+
+def _is_dense(chunk: str) -> bool:
+    """Whether a chunk has many values: these are the dearest to read in full, and reading roughly hides them."""
+    values = islice(_ROUGH_VALUE.finditer(chunk), _MAX_ROUGH_VALUES + 1)
+    return sum(1 for _ in values) > _MAX_ROUGH_VALUES
 
 
 def _scan_roughly(chunk: str, suspicion: Suspicion) -> Findings:
