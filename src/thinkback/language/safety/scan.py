@@ -243,7 +243,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_dense(chunk: str) -> bool:
-    """Whether a chunk has many values: these are the dearest to read in full, and reading roughly hides them."""
+    """Whether a chunk has many values: they cost most to read in full, and reading roughly hides them."""
     values = islice(_ROUGH_VALUE.finditer(chunk), _MAX_ROUGH_VALUES + 1)
     return sum(1 for _ in values) > _MAX_ROUGH_VALUES
 
