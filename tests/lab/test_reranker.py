@@ -388,12 +388,12 @@ def test_random_weights_are_exported(tmp_path: Path) -> None:
         weights[f"{name}.weight"], weights[f"{name}.bias"] = np.ones(width, np.float32), floats(width)
     reranker_export.export_reranker(weights, tmp_path / "reranker.onnx")
     session = onnxruntime.InferenceSession(str(tmp_path / "reranker.onnx"))
-    inputs = {"tokens": np.array([0, 5, 2, 7, 2]), "task": np.array([0])}
-    scores, vectors, vector = session.run(None, {**inputs, "wants_scores": np.array(True)})
+    given = {"tokens": np.array([0, 5, 2, 7, 2]), "task": np.array([0])}
+    scores, vectors, vector = session.run(None, {**given, "wants_scores": np.array(True)})
     assert scores.shape == (2,)
     assert np.isfinite(scores).all()
     assert scores.any()
-    none, same, mean = session.run(None, {**inputs, "wants_scores": np.array(False)})
+    none, same, mean = session.run(None, {**given, "wants_scores": np.array(False)})
     assert not none.any()
     assert np.array_equal(same, vectors)
     assert np.array_equal(mean, vector)
