@@ -29,7 +29,7 @@ MIN_RIVAL_SCORE = -2.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
 MIN_OUTDATED_SCORE = 0.0
-MIN_OUTDATED_TRIPLE_SCORE = 1.7  # of a triple: "my favourite food is sushi", "we had ramen today" stays below
+MIN_OUTDATED_TRIPLE_SCORE = 1.7  # "we had ramen today" does not replace "my favourite food is sushi"
 MIN_CONFIDENCE_IF_WORDS_FIT = 0.15  # below it, nothing is recalled although words and form of a memory fit
 _SMALLEST = 1e-6  # of a score, so that its logit is finite
 

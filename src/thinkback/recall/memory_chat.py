@@ -91,8 +91,8 @@ def reply_from_memory(
         return say("needs_model", message)
     question = "" if parts.is_rhetorical else parts.question
     # without what is mentioned beside a question: "what cant tess eat? im at the shops"
-    beside = replace(told, mentioned=()) if question and told else told
-    replies = [acknowledge(message, beside)] if parts.tells else []
+    told_beside = replace(told, mentioned=()) if question and told else told
+    replies = [acknowledge(message, told_beside)] if parts.tells else []
     if not parts.question and told and told.is_read and replies == [say("okay", message)]:
         question = message if may_ask(message) else ""
     if question:

@@ -31,9 +31,8 @@ MAX_JUDGED_SENTENCES = 12  # of a message: which of them ask?
 MAX_FOLLOW_UP_WORDS = 4  # of a message that is about the answer of a model before it
 MAX_CONTINUING_WORDS = 2  # of a question such as "and which day"
 _MIN_QUESTION_WORDS, _MIN_QUESTION_CHARACTERS_ZH = 2, 4  # of a message of which nothing was kept
-_SPACE_ZH = re.compile(
-    r"(?<=[\u4e00-\u9fff]{4})\s+(?=[\u4e00-\u9fff][\u4e00-\u9fff\w]{3})"
-)  # 婆婆什么不能吃 我在超市
+# a space in place of punctuation, between two Chinese clauses: 婆婆什么不能吃 我在超市
+_SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff]{4})\s+(?=[\u4e00-\u9fff][\u4e00-\u9fff\w]{3})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ class ExtractiveReader:
 
     The vectors of the sentences are used if the model was trained with the encoder; otherwise the text
     alone decides. The name says which. With `keep_all`, every statement is kept, and only the kind of its
-    fact is learned from the model. Short questions, also those for which `is_question`
-    holds, are never kept.
+    fact is learned from the model. Short questions are never kept: by the rules, or by
+    the classifier `seems_question`.
     """
 
     max_turns = MAX_TURNS
@@ -61,12 +61,12 @@ class ExtractiveReader:
         model: SentenceModel | None = None,
         *,
         keep_all: bool = False,
-        is_question: Callable[[str], bool] | None = None,
+        seems_question: Callable[[str], bool] | None = None,
     ) -> None:
         self._encoder = encoder
         self._model = model
         self._keep_all = keep_all
-        self._is_question = is_question
+        self._seems_question = seems_question
 
     @property
     def name(self) -> str:
@@ -106,7 +106,7 @@ class ExtractiveReader:
                 yield self._add(turn, scored)
 
     def _asks(self, text: str) -> bool:
-        return is_question(text) or (self._is_question is not None and self._is_question(text))
+        return is_question(text) or (self._seems_question is not None and self._seems_question(text))
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:
         words = scored.piece.text

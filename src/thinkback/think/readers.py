@@ -37,10 +37,10 @@ class WithoutModelReader:
         encoder: Embedder | None = None,
         *,
         keep_all: bool = False,
-        is_question: Callable[[str], bool] | None = None,
+        seems_question: Callable[[str], bool] | None = None,
     ) -> None:
         self._rules = RuleReader()
-        self._sentences = ExtractiveReader(encoder, keep_all=keep_all, is_question=is_question)
+        self._sentences = ExtractiveReader(encoder, keep_all=keep_all, seems_question=seems_question)
 
     @property
     def name(self) -> str:
@@ -81,12 +81,12 @@ def create_reader(
     think: ThinkMode | TurnReader,
     llm: LLM | None,
     encoder: Embedder | None = None,
-    is_question: Callable[[str], bool] | None = None,
+    seems_question: Callable[[str], bool] | None = None,
 ) -> TurnReader:
     """Create the reader for a think mode; a reader passed instead of a mode is returned as it is.
 
     `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`), which keeps
-    no short text for which `is_question` holds.
+    no short text for which `seems_question` holds.
 
     - `auto`: the model if it is able to read facts (`llm.extracts`), else extractive reading, together with
       a model that is tuned to find updates (`llm.finds_updates`) if there is one
@@ -102,7 +102,7 @@ def create_reader(
         raise InvalidInput("think='llm' needs a language model: pass llm=, or think='extractive'")
     if think not in ("auto", "extractive", "llm"):
         raise InvalidInput(f"think={think!r}: choose auto, extractive or llm")
-    without_model = WithoutModelReader(encoder, is_question=is_question)
+    without_model = WithoutModelReader(encoder, seems_question=seems_question)
     if think == "extractive" or llm is None:
         return without_model
     if not llm.extracts and finds_updates(llm):

@@ -21,7 +21,7 @@ WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
         ("my exam will be on Friday", "my exam will be on Friday (2025-03-14)"),
         ("the wedding is on 3 April", "the wedding is on 3 April (2025-04-03)"),
         ("she moved out on 3 February", "she moved out on 3 February (2025-02-03)"),
-        # far from now to both sides, the tense counts
+        # the last and the next one are both far: the tense decides
         (
             "my brother is getting married in november!",
             "my brother is getting married in november (2025-11)!",
@@ -33,7 +33,7 @@ WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
             "she visits in december, we met in september",
             "she visits in december (2025-12), we met in september (2024-09)",
         ),
-        # the nearer day counts, whatever the tense of words beside it
+        # the next one is near: the tense of another clause does not count
         (
             "got the letter, its the 3rd of april at 10",
             "got the letter, its the 3rd of april (2025-04-03) at 10",
