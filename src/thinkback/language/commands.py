@@ -118,6 +118,16 @@ def is_about_previous(command: Command, text: str) -> bool:
     return not has_content(_pattern("regret").sub("", text[: command.start]))
 
 
+def may_undo(command: Command) -> bool:
+    """Whether a command may take the command before it back: "undo that", "bring it back", 撤销."""
+    return command.kind == "forget_last" and _pattern("undoes").search(command.text) is not None
+
+
+def only_undoes(command: Command) -> bool:
+    """Whether it can mean nothing else. "Undo that" after a statement means to forget the statement."""
+    return command.kind == "forget_last" and _pattern("only_undoes").search(command.text) is not None
+
+
 def is_about_next(command: Command) -> bool:
     """Whether an off-record command is about what follows it: "this is off the record", 接下来说的别记."""
     return bool(_pattern("about_next").search(command.text))

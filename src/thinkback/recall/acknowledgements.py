@@ -88,7 +88,7 @@ def _command_replies(message: str, actions: Sequence[Action]) -> Iterator[str]:
     yield from forget_replies(message, actions)
     for action in actions:
         new = [thought for thought in action.after if thought.current]
-        if action.action == "forget" or not new:
+        if action.action in ("forget", "undo") or not new:
             continue
         thought = new[-1]
         if thought.relation == INSTRUCTION:

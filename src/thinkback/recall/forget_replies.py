@@ -1,10 +1,10 @@
-"""What the chat without a model says after requests to forget: what was forgotten, or that nothing was."""
+"""What the chat without a model says after requests to forget, or to undo that: what was done, or nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thinkback.language.commands import FORGET_KINDS, find_commands, shown_topic
+from thinkback.language.commands import FORGET_KINDS, find_commands, only_undoes, shown_topic
 from thinkback.language.safety.quarantine import redact
 from thinkback.recall.chat_phrases import say
 from thinkback.types import Action
@@ -16,6 +16,12 @@ def forget_replies(message: str, actions: Sequence[Action]) -> Iterator[str]:
     forgot = [action for action in actions if action.action == "forget"]
     topics = [redact(shown_topic(command)) for command in commands if command.kind == "forget_topic"]
     if not commands or (actions and not forgot and commands[0].or_wish):
+        return
+    if any(action.action == "undo" for action in actions):
+        yield say("undone", message)
+        return
+    if only_undoes(commands[0]):
+        yield say("nothing_to_undo", message)
         return
     if forgot and all(action.hides == (action.turn,) and not action.before for action in forgot):
         yield say("off_record", message)  # only the message itself

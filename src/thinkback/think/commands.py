@@ -7,6 +7,7 @@
     off the record, ...          hides the turn itself
     I meant Lyon, not Paris      replaces the value of the thought just drawn, if there is exactly one
     always answer in German      keeps an instruction, which every context carries
+    undo that                    takes back what the message before did, if it was one of these
 
 Each is a journal action by the user that names the turn and can be undone. A command whose target is not
 certain does nothing: the reader of turns may still understand it.
@@ -37,6 +38,8 @@ from thinkback.language.commands import (
     is_safe_instruction,
     loose_topic_pattern,
     loose_topic_terms,
+    may_undo,
+    only_undoes,
     topic_relation,
     topic_terms,
 )
@@ -151,7 +154,23 @@ class CommandRunner:
             return self._correct(space, turn, command)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)
-        return self._forget_turns(space, turn, command)
+        if may_undo(command) and (action := self._undo(space, turn)) is not None:
+            return action
+        return None if only_undoes(command) else self._forget_turns(space, turn, command)
+
+    def _undo(self, space: str, turn: Turn) -> Action | None:
+        """Take back what the commands of the message before did; None if it had none, or they are undone."""
+        before = self._store.turns(space, session=turn.session, newest=True, limit=2, hidden=True)
+        previous = [other for other in before if other.id < turn.id and turn.at - other.at <= _MAX_GAP]
+        if not previous:
+            return None
+        actions = self._store.journal(space, turn=previous[-1].id)
+        done = [action for action in actions if action.actor == USER_ACTOR and action.action != "undo"]
+        undone: Action | None = None
+        for action in reversed(done):
+            if not action.undone_by:
+                undone = self._store.undo(space, action.id, USER_ACTOR, self._clock())
+        return undone
 
     def _forget_turns(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Hide the turn that "forget that" or "off the record" means."""

@@ -355,3 +355,38 @@ def test_command_of_a_process_that_ended_early_is_carried_out_when_thinking(open
     memory.post_think()
     assert not memory.recall("Who owes me money?").items
     assert memory.post_think().turns == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "forget", "undo"),
+    [
+        ("My sister Anna lives in Turku", "forget that", "undo that"),
+        ("My sister Anna lives in Turku", "forget everything about Anna", "oh no, bring it back please"),
+        ("我妹妹住在成都", "忘了刚才那句", "撤销"),
+    ],
+)
+def test_what_a_command_did_can_be_taken_back(
+    open_memory: OpenMemory, told: str, forget: str, undo: str
+) -> None:
+    with open_memory() as memory:
+        memory.remember(told)
+        memory.post_think()
+        before = [thought.sentence for thought in memory.thoughts()]
+        memory.remember(forget)
+        assert before
+        assert not memory.thoughts()
+        memory.remember(undo)
+        assert [thought.sentence for thought in memory.thoughts()] == before
+        assert told in [turn.query for turn in memory.turns()]
+
+
+def test_undo_after_a_statement_forgets_the_statement_and_bringing_back_nothing_does_nothing(
+    open_memory: OpenMemory,
+) -> None:
+    with open_memory() as memory:
+        memory.remember("My sister Anna lives in Turku")
+        memory.post_think()
+        memory.remember("bring it back")
+        assert memory.thoughts()
+        memory.remember("undo that")
+        assert not memory.thoughts()
