@@ -12,6 +12,7 @@ from tests.lab.tiny_model import write_tiny_model
 from thinkback.errors import ModelUnavailable
 from thinkback.types import Message
 from thinkback_lab.errors import LabError
+from thinkback_lab.transformers_llm import TransformersLLM
 
 MISSING = [
     name
@@ -132,6 +133,8 @@ def test_an_adapter_for_thinking_leaves_answers_alone(base: Path, tmp_path: Path
     assert llm.complete_with_grammar(messages, grammar=grammar, max_tokens=20).text == REPLIES[0]
     assert llm.complete(messages, max_tokens=12).text == plain.complete(messages, max_tokens=12).text
     assert llm.complete_with_grammar(messages, grammar=grammar, max_tokens=20).text == REPLIES[0]
+    read_with_torch = TransformersLLM(f"{base}+{tmp_path / 'adapter'}")
+    assert read_with_torch.complete_with_grammar(messages, grammar=grammar, max_tokens=20).text == REPLIES[0]
 
 
 def test_wrong_and_damaged_adapters_are_refused(base: Path, tmp_path: Path) -> None:

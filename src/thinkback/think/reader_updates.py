@@ -14,6 +14,7 @@ from typing import Protocol
 
 from thinkback.language.sentences import split_sentences
 from thinkback.prompts import load_prompt
+from thinkback.protocols import CrossEncoder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import SupportingText, content_units
 from thinkback.think.update_form import (
@@ -28,7 +29,7 @@ from thinkback.think.update_form import (
 )
 from thinkback.types import Message, Reply, Thought
 
-MIN_LOG_PROBABILITY = -0.53
+MIN_LOG_PROBABILITY = -0.5
 """Of a mark, below which a fact is kept. Chosen on the dev lives."""
 _TOKENS_PER_FACT = 5
 
@@ -82,9 +83,13 @@ class UpdateFinder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelUpdateFinder:
-    """An `UpdateFinder` that asks a small tuned model. Marks that it is not sure of are left out."""
+    """An `UpdateFinder` that asks a small tuned model. Marks that it is not sure of are left out.
+
+    With a cross-encoder, the model is asked only about facts that the message may make outdated.
+    """
 
     llm: GrammarLLM
+    get_encoder: Callable[[], CrossEncoder | None] = lambda: None
     min_log_probability: float = MIN_LOG_PROBABILITY
 
     @property
@@ -92,8 +97,9 @@ class ModelUpdateFinder:
         return f"{self.llm.name} updates@{load_prompt('thinkback.think', PROMPT).version}"
 
     def prepare(self) -> None:
-        """Load the prompt. A model is loaded by its first call."""
+        """Load the prompt and the cross-encoder. A model is loaded by its first call."""
         load_prompt("thinkback.think", PROMPT)
+        self.get_encoder()
 
     def find(self, request: ReadRequest) -> list[Update]:
         """Read the message of the turn, a long one in parts."""
@@ -104,7 +110,7 @@ class ModelUpdateFinder:
         return list(found.values())
 
     def _find_in(self, request: ReadRequest, part: str) -> list[Update]:
-        prompt = build_prompt(request, part, choose_known(request, part))
+        prompt = build_prompt(request, part, choose_known(request, part, self.get_encoder()))
         count = len(prompt.known)
         if not count:
             return []

@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
 from thinkback.language.commands import blank_requests
+from thinkback.network.cross_encoder import load_cross_encoder
 from thinkback.protocols import LLM, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
@@ -106,7 +107,7 @@ def create_reader(
     if think == "extractive" or llm is None:
         return without_model
     if not llm.extracts and finds_updates(llm):
-        return UpdatingReader(ModelUpdateFinder(cast(GrammarLLM, llm)), without_model)
+        return UpdatingReader(ModelUpdateFinder(cast(GrammarLLM, llm), load_cross_encoder), without_model)
     return LLMReader(llm) if llm.extracts or think == "llm" else without_model
 
 

@@ -28,6 +28,7 @@ from thinkback.language.sentences import split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import count_tokens
 from thinkback.prompts import escape_structure, load_prompt
+from thinkback.protocols import CrossEncoder
 from thinkback.think.contract import ReadRequest
 from thinkback.think.grounding import SupportingText
 from thinkback.types import Message, Thought, Turn
@@ -39,6 +40,8 @@ PROMPT = "find_updates"
 MAX_PROMPT_TOKENS = 900
 _MAX_ESTIMATED_TOKENS = 760  # the estimate can be too low by this share: names and digits
 MAX_KNOWN_FACTS = 12
+MIN_OUTDATED_SCORE = -1.5
+"""Log odds that a message makes a known fact outdated, from which the model is asked about it."""
 MAX_RECENT_TURNS = 1
 _MAX_MESSAGE_TOKENS = 330
 _MAX_ANSWER_CHARACTERS = 160  # of the replies of the assistant, which are only context
@@ -93,18 +96,27 @@ def build_prompt(request: ReadRequest, message: str, known: Sequence[Thought]) -
         del (recent or known)[0]
 
 
-def choose_known(request: ReadRequest, message: str) -> list[Thought]:
-    """The known facts to show, the oldest first: those that share most words with the message."""
-    if len(request.related) <= MAX_KNOWN_FACTS:
-        return list(request.related)
-    said = SupportingText([message, *(turn.query for turn in request.recent[-1:])])
+def choose_known(
+    request: ReadRequest,
+    message: str,
+    encoder: CrossEncoder | None = None,
+    min_score: float = MIN_OUTDATED_SCORE,
+) -> list[Thought]:
+    """The known facts to show, the oldest first: those that the message makes outdated with some probability.
 
-    def score(position: int) -> tuple[float, int]:
-        thought = request.related[position]
-        return said.share(f"{thought.subject} {thought.relation} {thought.object}"), position
-
-    best = sorted(range(len(request.related)), key=score, reverse=True)[:MAX_KNOWN_FACTS]
-    return [request.related[position] for position in sorted(best)]
+    The cross-encoder costs a thousandth of the model. Most messages change nothing, and need no prompt.
+    Without an encoder, facts that share most words with the message are shown.
+    """
+    related = request.related
+    if encoder is not None:
+        scores = encoder.outdated_scores([(thought.sentence, message) for thought in related])
+        candidates = [position for position, score in enumerate(scores) if score >= min_score]
+    else:
+        said = SupportingText([message, *(turn.query for turn in request.recent[-1:])])
+        scores = [said.share(f"{fact.subject} {fact.relation} {fact.object}") for fact in related]
+        candidates = list(range(len(related)))
+    best = sorted(candidates, key=lambda position: (scores[position], position))[-MAX_KNOWN_FACTS:]
+    return [related[position] for position in sorted(best)]
 
 
 def _render_fact(thought: Thought) -> str:

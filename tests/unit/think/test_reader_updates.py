@@ -15,6 +15,7 @@ from thinkback.errors import ModelPaused
 from thinkback.language.tokens import count_tokens
 from thinkback.llms.metering import MeteredLLM
 from thinkback.llms.scripted import ScriptedLLM
+from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback.protocols import LLM
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.reader_llm import LLMReader
@@ -182,6 +183,16 @@ def test_the_model_is_not_asked_while_nothing_is_known() -> None:
     assert not llm.asked
 
 
+def test_the_model_is_asked_only_about_facts_that_the_message_may_make_outdated() -> None:
+    encoder = get_cross_encoder()
+    assert choose_known(REQUEST, MESSAGE, encoder) == [KNOWN[0]]
+    llm = Marks("1 replace")
+    finder = ModelUpdateFinder(llm, get_encoder=lambda: encoder)
+    assert finder.find(REQUEST) == [Update(KNOWN[0], "replace")]
+    assert finder.find(replace(REQUEST, turns=(turn("how do i get a wine stain out of a shirt"),))) == []
+    assert len(llm.asked) == 1
+
+
 def test_the_sentence_that_shares_most_words_takes_the_place_of_a_replaced_fact() -> None:
     llm = Marks("1 replace\n2 keep")
     reader = UpdatingReader(
@@ -239,7 +250,7 @@ def test_memory_waits_while_the_model_answers(open_memory: OpenMemory, clock: Fa
     with open_memory(llm=Busy("1 keep")) as memory:
         memory.remember("I live in Turku and work at the harbour", "Nice.")
         assert memory.post_think().turns == 1  # nothing was known, so the model was not asked
-        memory.remember("My sister Anna plays the cello in Turku", "Nice.")
+        memory.remember("I have moved, I live in Oulu now and work in an office", "Nice.")
         assert memory.post_think().turns == 0
         assert (memory.stats().failed, memory.stats().pending) == (0, 1)
         clock.advance(6)

@@ -14,7 +14,7 @@ from thinkback_lab.errors import LabError, import_extra
 from thinkback_lab.evaluations.updates import read_json_rows, read_marked_facts, score_updates
 from thinkback_lab.progress import progress
 
-THRESHOLDS = (-0.1, -0.2, -0.3, -0.4, -0.53, -0.7)
+THRESHOLDS = (-0.1, -0.2, -0.3, -0.4, -0.5, -0.7)
 _BaseOption = Annotated[
     Path, typer.Option("--base", metavar="MODEL", help="GGUF file, or a folder of transformers.")
 ]

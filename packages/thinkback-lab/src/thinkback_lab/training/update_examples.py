@@ -15,10 +15,19 @@ from pathlib import Path
 
 from thinkback import Memory
 from thinkback.embedders.registry import create_embedder, sentence_encoder
+from thinkback.network.cross_encoder import get_cross_encoder
 from thinkback.think.contract import ReadRequest
 from thinkback.think.reader_updates import Update, UpdatingReader
 from thinkback.think.readers import WithoutModelReader
-from thinkback.think.update_form import MARKS, MAX_KNOWN_FACTS, Mark, build_prompt, choose_known, format_reply
+from thinkback.think.update_form import (
+    MARKS,
+    MAX_KNOWN_FACTS,
+    MIN_OUTDATED_SCORE,
+    Mark,
+    build_prompt,
+    choose_known,
+    format_reply,
+)
 from thinkback.types import Thought
 from thinkback_lab.datasets.lives import Life, LifeTurn
 from thinkback_lab.evaluations.lives_scoring import LifeThought, Passage, covers, states_value
@@ -26,6 +35,8 @@ from thinkback_lab.harness import ManualClock
 from thinkback_lab.progress import ProgressCallback, no_progress
 from thinkback_lab.training.life_variants import make_variant
 
+# The cross-encoder knows the training lives, so that fewer facts seem outdated than in unknown talks.
+TRAINING_MIN_SCORE = MIN_OUTDATED_SCORE - 1.5
 CHANGES = [mark for mark in MARKS if mark != "keep"]
 
 
@@ -44,7 +55,7 @@ class UpdateExample:
 class GoldUpdateFinder:
     """An `UpdateFinder` that takes the marks from the gold of a life, and records examples.
 
-    With `show_targets`, thoughts that the turn outdates are shown although search did not find them.
+    With `show_targets`, for training, thoughts that the turn outdates are shown although they were not found.
     """
 
     life: Life
@@ -61,7 +72,8 @@ class GoldUpdateFinder:
         """The related thoughts that the turn outdates; one example is recorded for the turn."""
         stored = request.turns[0]
         turn = next(turn for turn in self.life.turns if turn.user == stored.query and turn.at == stored.at)
-        known = choose_known(request, stored.query)
+        least = TRAINING_MIN_SCORE if self.show_targets else MIN_OUTDATED_SCORE
+        known = choose_known(request, stored.query, get_cross_encoder(), least)
         if self.show_targets and self.memory is not None:
             missing = [t for t in self.memory.thoughts() if t not in known and self._mark(t, turn) != "keep"]
             others = [t for t in known if self._mark(t, turn) == "keep"]
