@@ -202,12 +202,13 @@ def _is_spoken(memory: Thought | Turn) -> bool:
 
 
 def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
-    """The best hit among the sentences that were kept from each turn."""
+    """The best hit among the sentences that were kept from each turn, a retired one only without others."""
     best: dict[int, MemoryHit] = {}
-    spoken = [hit for hit in thoughts if _is_spoken(hit.memory)]
-    for hit in sorted(spoken, key=MemoryHit.sort_key):
-        if isinstance(hit.memory, Thought) and hit.memory.current:
-            best.setdefault(hit.memory.last_turn, hit)
+    for current in (True, False):
+        for hit in sorted(thoughts, key=MemoryHit.sort_key):
+            memory = hit.memory
+            if isinstance(memory, Thought) and memory.relation == SAID and memory.current == current:
+                best.setdefault(memory.last_turn, hit)
     return best
 
 

@@ -148,15 +148,29 @@ class OutdatedResolver:
         ids = list({source.turn for source in thought.sources})
         return bool(ids) and all(turn.hidden for turn in self._search.loader.turns(ids))
 
+    def replaced_sentences(self, thought: Thought) -> Sequence[Thought] | None:
+        """The sentences of a message kept as said that hold no more, for one of its sentences.
+
+        None if other facts of the message are retired, too, or if one is to be forgotten or was denied: then
+        the message is not shown as a whole.
+        """
+        ids = self._search.index.retired_from_turn("thought", thought.last_turn)
+        retired = [fact for fact in (self._search.loader.thoughts(ids) if ids else ()) if not fact.current]
+        if any(fact.relation != SAID or self._lifecycles(fact).status != "replaced" for fact in retired):
+            return None
+        return retired
+
     def _resolve(self, memory: Thought | Turn) -> OutdatedInfo | None:
-        if isinstance(memory, Thought):
-            if memory.current:
-                return self._resolve_facts(self._facts_in(memory))
-            status, successor = self._lifecycles(memory)
-            if status == "forgotten":
-                return None
-            return OutdatedInfo(_end_time(memory), _visible_thoughts([successor]))
-        return self._resolve_facts(self._facts(memory))
+        if not isinstance(memory, Thought):
+            return self._resolve_facts(self._facts(memory))
+        if memory.relation == SAID and (replaced := self.replaced_sentences(memory)):
+            return self._resolve_facts(replaced)
+        if memory.current:
+            return self._resolve_facts(self._facts_in(memory))
+        status, successor = self._lifecycles(memory)
+        if status == "forgotten":
+            return None
+        return OutdatedInfo(_end_time(memory), _visible_thoughts([successor]))
 
     def _resolve_facts(self, retired: Sequence[Thought]) -> OutdatedInfo | None:
         """Whether words are outdated because of retired facts that were drawn from them."""

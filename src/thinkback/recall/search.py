@@ -105,12 +105,15 @@ class Search:
         return self.query.as_of is None and self.query.snapshot is None
 
     @property
-    def _has_retired_sentences(self) -> bool:
-        """Whether sentences kept as said are among the newest retired thoughts."""
+    def _retired_sentences(self) -> Sequence[int]:
+        """Which of the newest retired thoughts are sentences kept as said.
+
+        They are searched like current ones, and shown as past: a sentence often says more than what changed.
+        """
         if not self._is_open or not self.index.has_retired("thought"):
-            return False
+            return ()
         ids = sorted(self.index.retired_ids("thought"))[-_MAX_RETIRED_READ:]
-        return any(thought.relation == SAID for thought in self.loader.thoughts(ids))
+        return [thought.id for thought in self.loader.thoughts(ids) if thought.relation == SAID]
 
     @property
     def thoughts_per_turn(self) -> float:
@@ -139,7 +142,7 @@ class Search:
     def hits(self, kind: ItemKind, limit: int, *, include_retired: bool = False) -> Hits:
         """The best rows that are valid at the time of the query, optionally with retired ones."""
         include_retired = include_retired or (
-            kind == "thought" and (self.shows_retired or self._has_retired_sentences)
+            kind == "thought" and (self.shows_retired or bool(self._retired_sentences))
         )
         _, candidates, scored = self._scored(kind, limit, include_retired)
         hits = candidates.top(limit, None if scored is None else scored.total)
@@ -168,14 +171,14 @@ class Search:
 
         `thinking`: thoughts per turn, at most 2: only where most turns were thought about do thoughts stand
         for them, and several thoughts of a turn leave out less than one. `source`: the weighted sum of each
-        thought's turn; `retired`: 1 for a retired thought.
+        thought's turn; `retired`: 1 for a retired thought that is no sentence kept as said.
         """
         if self.preset.weights is None:
             return {}
         columns: dict[str, Scores] = {"thinking": np.full(len(candidates.ids), self.thoughts_per_turn)}
         if self.index.has_retired("thought"):
-            retired = np.isin(candidates.ids, self.index.retired_ids("thought"))
-            columns["retired"] = retired.astype(np.float64)
+            retired = set(self.index.retired_ids("thought")).difference(self._retired_sentences)
+            columns["retired"] = np.isin(candidates.ids, sorted(retired)).astype(np.float64)
         _, turns, scored = self._scored("turn", limit, include_retired=False)
         if scored is not None and len(turns.ids):
             order = np.argsort(turns.ids)

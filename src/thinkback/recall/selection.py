@@ -233,12 +233,13 @@ class Selector:
     def _whole_turn(self, thought: Thought) -> Turn | None:
         """The turn of a sentence kept as said, if it may be shown with its context.
 
-        Not if it is long or hidden, or if one of its facts was retired.
+        Not if it is long or hidden, or if one of its facts was retired. Sentences that were replaced are
+        shown in it, and named as past.
         """
         turn = self._source_turn(thought)
         if turn is None or turn.hidden or len(turn.query) > _MAX_CONTEXT_CHARS:
             return None
-        return None if self._search.index.retired_from_turn("thought", turn.id) else turn
+        return None if self._resolve_outdated.replaced_sentences(thought) is None else turn
 
     def _said_at(self, thought: Thought) -> datetime | None:
         turn = self._source_turn(thought)
@@ -248,7 +249,7 @@ class Selector:
         """What a model is given: with dates and, for a turn, speakers."""
         if isinstance(memory, Turn):
             text = self._format_turn(memory, with_response=self._search.asks_for_reply)
-        elif memory.relation == SAID and not outdated and (turn := self._whole_turn(memory)) is not None:
+        elif memory.relation == SAID and (turn := self._whole_turn(memory)) is not None:
             text = self._format_turn(self._search.loader.redact(turn), with_response=False)
         else:
             text = (
