@@ -23,7 +23,7 @@ from thinkback.protocols import LLM
 from thinkback.recall.acknowledgements import ToldTurn
 from thinkback.recall.consistency import CheckerFactory, Conflict, ConsistencyChecker
 from thinkback.recall.constraints import Constraint
-from thinkback.recall.memory_chat import LookUp, reply_from_memory
+from thinkback.recall.memory_chat import LookUp, declines, reply_from_memory
 from thinkback.recall.message_parts import needs_model, split_message
 from thinkback.recall.prompt_messages import (
     compose_for_small_model,
@@ -352,7 +352,9 @@ def _usable_llm(
     if llm is None or (llm.speaks is not None and detect_language(message) not in (*llm.speaks, "und")):
         return None
     after_model = bool(recent and recent[-1].response)
-    return llm if llm.extracts or needs_model(message, recollection, after_model=after_model) else None
+    if llm.extracts or needs_model(message, recollection, after_model=after_model):
+        return llm
+    return llm if declines(message, recollection) else None
 
 
 @dataclass(slots=True)

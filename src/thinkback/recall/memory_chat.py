@@ -114,6 +114,15 @@ def reply_from_memory(
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
+def declines(message: str, recollection: Recollection) -> bool:
+    """Whether the reply to a question is only that it needs a model."""
+    parts = split_message(message)
+    if not parts.question or parts.is_rhetorical:
+        return False
+    answer = answer_question(parts.question, recollection, is_request=parts.is_request)
+    return answer == say("needs_model", parts.question)
+
+
 def _seems_news(parts: MessageParts) -> bool:
     """Whether a message that the classifier takes for a question may tell something: "im seeing raj now"."""
     return parts.may_tell and not asks_for_memory(parts.question, threshold=THRESHOLD_IF_NOT_TOLD)

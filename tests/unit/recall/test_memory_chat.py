@@ -267,13 +267,15 @@ def test_a_price_is_more_than_a_digit_in_a_name(memory: Memory) -> None:
 
 
 def test_a_small_model_is_not_asked_what_was_told(open_memory: OpenMemory) -> None:
-    small = ScriptedLLM(["Once upon a time."] * 3, extracts=False)
+    small = ScriptedLLM(["Once upon a time."] * 4, extracts=False)
     memory = open_memory(llm=small)
     memory.remember("my sister anna moved to turku in may")
     assert "turku" in memory.chat("where does my sister anna live?").text
     assert not small.calls
     assert "Once upon a time" in memory.chat("tell me a story").text
     assert "Once upon a time" in memory.chat("why is the sky blue?").text
+    # memory alone would reply that a model is needed, but there is one
+    assert "Once upon a time" in memory.chat("can i freeze hummus, made too much for the church thing").text
 
 
 def test_a_pronoun_means_who_was_named_just_before(memory: Memory, clock: FakeClock) -> None:
