@@ -335,8 +335,8 @@ class ThoughtStore(Protocol):
         """
         ...
 
-    def undo(self, space: str, action: int, actor: str, now: datetime) -> Action:
-        """Undo an action.
+    def undo(self, space: str, action: int, actor: str, now: datetime, *, cause: int | None = None) -> Action:
+        """Undo an action. `cause` is the turn that asked for it.
 
         Raises:
             NotFound: there is no such action.

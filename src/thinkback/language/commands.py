@@ -93,7 +93,15 @@ def _has_command(text: str) -> bool:
 def _iter_commands(text: str) -> Iterator[Command]:
     if len(text) <= MAX_TEXT_CHARS and _pattern("hint").search(text):
         for sentence in split_sentences(text):
-            yield from _commands_of_sentence(sentence)
+            for command in _commands_of_sentence(sentence):
+                # "bring it back" beside anything else is about a thing: "he has my drill, bring it back"
+                if not only_undoes(command) or _is_whole(command, text):
+                    yield command
+
+
+def _is_whole(command: Command, text: str) -> bool:
+    """Whether a text has no words besides a command."""
+    return not re.search(r"\w", text[: command.start] + text[command.end :])
 
 
 def is_only_commands(text: str) -> bool:

@@ -206,9 +206,8 @@ def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
     best: dict[int, MemoryHit] = {}
     for current in (True, False):
         for hit in sorted(thoughts, key=MemoryHit.sort_key):
-            memory = hit.memory
-            if isinstance(memory, Thought) and memory.relation == SAID and memory.current == current:
-                best.setdefault(memory.last_turn, hit)
+            if _is_spoken(hit.memory) and isinstance(hit.memory, Thought) and hit.memory.current == current:
+                best.setdefault(hit.memory.last_turn, hit)
     return best
 
 

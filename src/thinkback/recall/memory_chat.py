@@ -117,7 +117,7 @@ def reply_from_memory(
 def declines(message: str, recollection: Recollection) -> bool:
     """Whether the reply to a question is only that it needs a model."""
     parts = split_message(message)
-    if not parts.question or parts.is_rhetorical:
+    if small_talk(message) or not parts.question or parts.is_rhetorical:
         return False
     answer = answer_question(parts.question, recollection, is_request=parts.is_request)
     return answer == say("needs_model", parts.question)

@@ -151,22 +151,29 @@ class OutdatedResolver:
     def replaced_sentences(self, thought: Thought) -> Sequence[Thought] | None:
         """The sentences of a message kept as said that hold no more, for one of its sentences.
 
-        None if other facts of the message are retired, too, or if one is to be forgotten or was denied: then
-        the message is not shown as a whole.
+        None if the message is not to be shown as a whole: other facts of it are retired, too, or one is to be
+        forgotten, was denied, or was never true; or the query is about an earlier time.
         """
         ids = self._search.index.retired_from_turn("thought", thought.last_turn)
         retired = [fact for fact in (self._search.loader.thoughts(ids) if ids else ()) if not fact.current]
-        if any(fact.relation != SAID or self._lifecycles(fact).status != "replaced" for fact in retired):
+        if retired and (self._search.query.as_of is not None or self._search.query.snapshot is not None):
             return None
+        for fact in retired:
+            if fact.relation != SAID or not _was_valid(fact) or self._lifecycles(fact).status != "replaced":
+                return None
         return retired
+
+    def past_of_message(self, thought: Thought) -> OutdatedInfo | None:
+        """What of the message of a sentence kept as said is past; None if nothing of it is."""
+        return self._resolve_facts(self.replaced_sentences(thought) or ())
 
     def _resolve(self, memory: Thought | Turn) -> OutdatedInfo | None:
         if not isinstance(memory, Thought):
             return self._resolve_facts(self._facts(memory))
-        if memory.relation == SAID and (replaced := self.replaced_sentences(memory)):
-            return self._resolve_facts(replaced)
         if memory.current:
             return self._resolve_facts(self._facts_in(memory))
+        if memory.relation == SAID and self.replaced_sentences(memory):
+            return self.past_of_message(memory)
         status, successor = self._lifecycles(memory)
         if status == "forgotten":
             return None

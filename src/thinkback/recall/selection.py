@@ -251,6 +251,7 @@ class Selector:
             text = self._format_turn(memory, with_response=self._search.asks_for_reply)
         elif memory.relation == SAID and (turn := self._whole_turn(memory)) is not None:
             text = self._format_turn(self._search.loader.redact(turn), with_response=False)
+            outdated = outdated or self._resolve_outdated.past_of_message(memory)
         else:
             text = (
                 escape_structure(memory.sentence)

@@ -154,22 +154,25 @@ class CommandRunner:
             return self._correct(space, turn, command)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)
-        if may_undo(command) and (action := self._undo(space, turn)) is not None:
-            return action
+        if may_undo(command) and is_only_commands(turn.query) and (done := self._last_commands(space, turn)):
+            return self._undo(space, turn, done)
         return None if only_undoes(command) else self._forget_turns(space, turn, command)
 
-    def _undo(self, space: str, turn: Turn) -> Action | None:
-        """Take back what the commands of the message before did; None if it had none, or they are undone."""
-        before = self._store.turns(space, session=turn.session, newest=True, limit=2, hidden=True)
-        previous = [other for other in before if other.id < turn.id and turn.at - other.at <= _MAX_GAP]
-        if not previous:
-            return None
-        actions = self._store.journal(space, turn=previous[-1].id)
-        done = [action for action in actions if action.actor == USER_ACTOR and action.action != "undo"]
+    def _last_commands(self, space: str, turn: Turn) -> list[Action]:
+        """What the commands of the message before did, also if it is undone; empty if it had none."""
+        turns = self._store.turns(
+            space, session=turn.session, newest=True, limit=_LOOK_BACK_TURNS + 1, hidden=True
+        )
+        previous = [other for other in turns if other.id < turn.id and turn.at - other.at <= _MAX_GAP]
+        actions = self._store.journal(space, turn=previous[-1].id) if previous else []
+        return [action for action in actions if action.actor == USER_ACTOR]
+
+    def _undo(self, space: str, turn: Turn, done: Sequence[Action]) -> Action | None:
+        """Undo actions, the last one first; None if all are undone, or were undone by the user's message."""
         undone: Action | None = None
         for action in reversed(done):
-            if not action.undone_by:
-                undone = self._store.undo(space, action.id, USER_ACTOR, self._clock())
+            if not action.undone_by and action.action != "undo":
+                undone = self._store.undo(space, action.id, USER_ACTOR, self._clock(), cause=turn.id)
         return undone
 
     def _forget_turns(self, space: str, turn: Turn, command: Command) -> Action | None:

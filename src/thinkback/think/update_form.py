@@ -48,6 +48,8 @@ _MAX_ANSWER_CHARACTERS = 160  # of the replies of the assistant, which are only 
 _MAX_RECENT_CHARACTERS = 220
 _MAX_FACT_CHARACTERS = 160
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MAX_READ_CHARACTERS = 300  # of a part of a message that the cross-encoder reads
+_MAX_SHORT_CHARACTERS = 30  # of a message that is also read with the one before it
 _TEMPLATE_MARK = re.compile(r"<\|")  # of the control tokens of chat models
 _LINE = re.compile(rf"(\d+) ({'|'.join(MARKS)})\s*\Z")
 
@@ -109,7 +111,7 @@ def choose_known(
     """
     related = request.related
     if encoder is not None:
-        scores = encoder.outdated_scores([(thought.sentence, message) for thought in related])
+        scores = _outdated_scores(request, message, encoder)
         candidates = [position for position, score in enumerate(scores) if score >= min_score]
     else:
         said = SupportingText([message, *(turn.query for turn in request.recent[-1:])])
@@ -117,6 +119,24 @@ def choose_known(
         candidates = list(range(len(related)))
     best = sorted(candidates, key=lambda position: (scores[position], position))[-MAX_KNOWN_FACTS:]
     return [related[position] for position in sorted(best)]
+
+
+def _outdated_scores(request: ReadRequest, message: str, encoder: CrossEncoder) -> list[float]:
+    """For each known fact the highest log odds that a part of the message makes it outdated.
+
+    The encoder reads only the beginning of a long text. A short message is also read with the one before it,
+    without which "not anymore" says nothing.
+    """
+    parts = [""]
+    for sentence in split_sentences(message):
+        if len(parts[-1]) + len(sentence.text) > _MAX_READ_CHARACTERS:
+            parts.append("")
+        parts[-1] = f"{parts[-1]} {sentence.text}".strip()
+    if request.recent and len(message) <= _MAX_SHORT_CHARACTERS:
+        parts.append(f"{request.recent[-1].query[-_MAX_RECENT_CHARACTERS:]} {message}")
+    pairs = [(thought.sentence, part) for thought in request.related for part in parts]
+    scores = encoder.outdated_scores(pairs)
+    return [max(scores[start : start + len(parts)]) for start in range(0, len(pairs), len(parts))]
 
 
 def _render_fact(thought: Thought) -> str:

@@ -172,7 +172,7 @@ class ThoughtsMixin(RelationalBase):
             journal.close()
         return action
 
-    def undo(self, space: str, action: int, actor: str, now: datetime) -> Action:
+    def undo(self, space: str, action: int, actor: str, now: datetime, *, cause: int | None = None) -> Action:
         with self._db.write():
             journal = JournalWriter(self._db, self._require_space(space), self.normalise_name)
             original = journal.action(action)
@@ -192,6 +192,7 @@ class ThoughtsMixin(RelationalBase):
                 now,
                 before=original.changed,
                 after=restored,
+                turn=cause,
                 undoes=original.id,
             )
             journal.mark_undone(original, undo)
