@@ -193,6 +193,20 @@ def test_the_model_is_asked_only_about_facts_that_the_message_may_make_outdated(
     assert len(llm.asked) == 1
 
 
+def test_the_end_of_a_long_message_and_the_message_before_a_short_one_are_read_too() -> None:
+    encoder = get_cross_encoder()
+    known = (thought(31, "i live in turku"), thought(32, "i play chess every tuesday"))
+    filler = "The weather was rather fine this week and we sat in the park with some books and a flask. " * 6
+    long = ReadRequest(turns=(turn(f"{filler}I have moved to Oslo."),), related=known)
+    assert known[0] in choose_known(long, long.turns[0].query, encoder)
+    short = ReadRequest(
+        turns=(turn("not anymore"),),
+        recent=(turn("do i still play chess on tuesdays?", "", 6),),
+        related=known,
+    )
+    assert known[1] in choose_known(short, "not anymore", encoder)
+
+
 def test_the_sentence_that_shares_most_words_takes_the_place_of_a_replaced_fact() -> None:
     llm = Marks("1 replace\n2 keep")
     reader = UpdatingReader(
@@ -237,6 +251,40 @@ def test_a_replaced_sentence_is_recalled_as_past_with_what_holds_now(open_memory
         past = [item for item in recalled if item.ref == old.ref]
         assert all(item.outdated is not None and "Thursdays" in item.text for item in past)
         assert new.ref in [item.ref for item in recalled]
+
+
+def test_a_message_with_a_replaced_sentence_is_shown_whole_and_its_other_sentence_still_holds(
+    open_memory: OpenMemory, clock: FakeClock
+) -> None:
+    class Moved(Marks):
+        def complete_with_grammar(self, messages: Sequence[Message], **options: Any) -> Reply:
+            known = messages[-1].content.split("Known:\n")[1].split("\nMessage:")[0].splitlines()
+            self.replies = [
+                "\n".join(
+                    f"{n} {'replace' if 'Porto' in fact else 'keep'}" for n, fact in enumerate(known, start=1)
+                )
+            ]
+            return super().complete_with_grammar(messages, **options)
+
+    with open_memory(llm=Moved()) as memory:
+        memory.remember(
+            "I live in a small flat in Porto near the river. My aunt Rosa grows oranges in her garden."
+        )
+        memory.post_think()
+        told_at = clock.now
+        clock.advance(86_400 * 10)
+        memory.remember("We moved out of the flat in Porto, we live in a house in Braga now.")
+        memory.post_think()
+        past = [thought for thought in memory.thoughts(current=False) if not thought.current]
+        assert [("Porto" in thought.sentence) for thought in past] == [True]
+        garden = next(
+            item for item in memory.recall("What does my aunt grow in her garden?") if "Rosa" in item.text
+        )
+        assert garden.outdated is None
+        assert "(past" in garden.text
+        clock.advance(86_400)
+        then = memory.recall("What does my aunt grow in her garden?", as_of=told_at)
+        assert all("Braga" not in item.text for item in then)
 
 
 def test_memory_waits_while_the_model_answers(open_memory: OpenMemory, clock: FakeClock) -> None:
