@@ -45,7 +45,7 @@ from thinkback.language.commands import (
 )
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets, redact
-from thinkback.language.sentences import split_sentences
+from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import has_han
@@ -159,13 +159,20 @@ class CommandRunner:
         return None if only_undoes(command) else self._forget_turns(space, turn, command)
 
     def _last_commands(self, space: str, turn: Turn) -> list[Action]:
-        """What the commands of the message before did, also if it is undone; empty if it had none."""
+        """What the commands of the message before did, also if it is undone; empty if it had none.
+
+        Messages between that only ask something do not count.
+        """
         turns = self._store.turns(
             space, session=turn.session, newest=True, limit=_LOOK_BACK_TURNS + 1, hidden=True
         )
-        previous = [other for other in turns if other.id < turn.id and turn.at - other.at <= _MAX_GAP]
-        actions = self._store.journal(space, turn=previous[-1].id) if previous else []
-        return [action for action in actions if action.actor == USER_ACTOR]
+        for other in reversed(turns):
+            if other.id >= turn.id or turn.at - other.at > _MAX_GAP:
+                continue
+            actions = self._store.journal(space, turn=other.id)
+            if not all(is_question(sentence.text) for sentence in split_sentences(other.query)):
+                return [action for action in actions if action.actor == USER_ACTOR]
+        return []
 
     def _undo(self, space: str, turn: Turn, done: Sequence[Action]) -> Action | None:
         """Undo actions, the last one first; None if all are undone, or were undone by the user's message."""

@@ -363,6 +363,7 @@ def test_command_of_a_process_that_ended_early_is_carried_out_when_thinking(open
         ("My sister Anna lives in Turku", "forget that", "undo that"),
         ("My sister Anna lives in Turku", "forget everything about Anna", "oh no, bring it back please"),
         ("我妹妹住在成都", "忘了刚才那句", "撤销"),
+        ("我妹妹住在成都", "忘了刚才那句", "还原一下"),
     ],
 )
 def test_what_a_command_did_can_be_taken_back(
@@ -375,6 +376,7 @@ def test_what_a_command_did_can_be_taken_back(
         memory.remember(forget)
         assert before
         assert not memory.thoughts()
+        memory.remember("where does my sister live?")
         for _ in range(2):  # the second one has nothing to undo
             memory.remember(undo)
             memory.post_think()
@@ -411,3 +413,12 @@ def test_what_is_said_about_things_brings_back_nothing_forgotten(open_memory: Op
         memory.remember("forget everything about Anna. I love jazz")
         memory.remember(text)
         assert not any("Anna" in thought.sentence for thought in memory.thoughts())
+
+
+def test_an_age_is_corrected(open_memory: OpenMemory) -> None:
+    with open_memory() as memory:
+        memory.remember("im 34")
+        memory.post_think()
+        memory.remember("im not 34 im 35")
+        memory.post_think()
+        assert [thought.objects for thought in memory.thoughts()] == [("35",)]
