@@ -192,12 +192,15 @@ def answer_question(
 def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollection) -> bool:
     """Whether a memory does not seem to answer when it is read together with the question.
 
-    A memory in another language is read less well, and a triple was extracted by a rule that is certain.
+    A memory in another language is read less well, and a triple was extracted by a rule that is certain: it
+    is doubtful only if it is far from an answer, and another memory reads like one.
     """
     odds, thought = recollection.answers.get(chosen.candidate.ref), chosen.candidate.thought
     if odds is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
         return False
-    return odds < MIN_ANSWER_ODDS and (thought is None or thought.relation == SAID)
+    if thought is None or thought.relation == SAID:
+        return odds < MIN_ANSWER_ODDS
+    return odds < MIN_NEAR_ODDS and _find_likely_answer(recollection) is not None
 
 
 def _quotes_in_place_of(

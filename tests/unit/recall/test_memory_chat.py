@@ -468,3 +468,18 @@ def test_a_chinese_question_beside_a_statement_is_answered(memory: Memory) -> No
     assert "花生" in memory.chat("婆婆有什么不能吃 我现在在超市").text
     memory.chat("我妹妹住在成都")
     assert "成都" in memory.chat("我妹妹住在 哪里").text
+
+
+def test_a_fact_of_a_rule_does_not_answer_what_another_memory_answers(
+    memory: Memory, clock: FakeClock
+) -> None:
+    for told in (
+        "im rosa and i live in bergen",
+        "i work at a bakery on mondays",
+        "we moved to sandnes last week",
+    ):
+        memory.chat(told)
+        clock.advance(60)
+    memory.chat("i quit the bakery")
+    assert "bakery" in memory.chat("where do i work").text
+    assert "Sandnes" in memory.chat("where do i live").text
