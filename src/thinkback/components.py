@@ -11,6 +11,7 @@ from thinkback.index.cache import SpaceCache
 from thinkback.indexing import Indexer
 from thinkback.llms.metering import MeteredLLM
 from thinkback.memory_config import MemoryConfig
+from thinkback.network.cross_encoder import load_cross_encoder
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import LLM, Clock, Embedder, Store
 from thinkback.recall.question_classifier import THRESHOLD_TO_DROP, asks_for_memory
@@ -75,6 +76,7 @@ class SharedComponents:
                 MeteredLLM(thinker) if thinker else metered_llm,
                 encoder,
                 partial(asks_for_memory, threshold=THRESHOLD_TO_DROP),
+                load_cross_encoder,
             ),
             similarity=SentenceSimilarity(encoder),
             llm_consolidator=create_llm_consolidator(

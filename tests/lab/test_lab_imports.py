@@ -81,6 +81,7 @@ COMPONENTS: dict[str, set[str]] = {
     "evaluations/updates.py": {"think.update_form"},
     "training/update_examples.py": {
         "embedders.registry",
+        "network.cross_encoder",
         "think.contract",
         "think.reader_updates",
         "think.readers",

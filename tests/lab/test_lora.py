@@ -12,7 +12,6 @@ from tests.lab.tiny_model import write_tiny_model
 from thinkback.errors import ModelUnavailable
 from thinkback.types import Message
 from thinkback_lab.errors import LabError
-from thinkback_lab.transformers_llm import TransformersLLM
 
 MISSING = [
     name
@@ -121,6 +120,7 @@ def test_an_adapter_for_thinking_leaves_answers_alone(base: Path, tmp_path: Path
     from thinkback.llms.local import LocalLLM
     from thinkback_lab.training import lora
     from thinkback_lab.training.lora_export import export_adapter
+    from thinkback_lab.training.transformers_llm import TransformersLLM
 
     trainer, model, _ = make_trainer(base, None, max_steps=60, epochs=100)
     trainer.train()
@@ -133,7 +133,7 @@ def test_an_adapter_for_thinking_leaves_answers_alone(base: Path, tmp_path: Path
     assert llm.complete_with_grammar(messages, grammar=grammar, max_tokens=20).text == REPLIES[0]
     assert llm.complete(messages, max_tokens=12).text == plain.complete(messages, max_tokens=12).text
     assert llm.complete_with_grammar(messages, grammar=grammar, max_tokens=20).text == REPLIES[0]
-    read_with_torch = TransformersLLM(f"{base}+{tmp_path / 'adapter'}")
+    read_with_torch = TransformersLLM(base, tmp_path / "adapter")
     assert read_with_torch.complete_with_grammar(messages, grammar=grammar, max_tokens=20).text == REPLIES[0]
 
 

@@ -8,8 +8,7 @@ from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
 from thinkback.language.commands import blank_requests
-from thinkback.network.cross_encoder import load_cross_encoder
-from thinkback.protocols import LLM, Embedder
+from thinkback.protocols import LLM, CrossEncoder, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
 from thinkback.think.organise import LLMConsolidator
@@ -83,11 +82,13 @@ def create_reader(
     llm: LLM | None,
     encoder: Embedder | None = None,
     seems_question: Callable[[str], bool] | None = None,
+    get_cross_encoder: Callable[[], CrossEncoder | None] = lambda: None,
 ) -> TurnReader:
     """Create the reader for a think mode; a reader passed instead of a mode is returned as it is.
 
     `encoder` embeds sentences for the extractive reader (`embedders.registry.sentence_encoder`), which keeps
-    no short text for which `seems_question` holds.
+    no short text for which `seems_question` holds. A model that finds updates is asked only about facts that
+    the cross-encoder suspects.
 
     - `auto`: the model if it is able to read facts (`llm.extracts`), else extractive reading, together with
       a model that is tuned to find updates (`llm.finds_updates`) if there is one
@@ -107,7 +108,7 @@ def create_reader(
     if think == "extractive" or llm is None:
         return without_model
     if not llm.extracts and finds_updates(llm):
-        return UpdatingReader(ModelUpdateFinder(cast(GrammarLLM, llm), load_cross_encoder), without_model)
+        return UpdatingReader(ModelUpdateFinder(cast(GrammarLLM, llm), get_cross_encoder), without_model)
     return LLMReader(llm) if llm.extracts or think == "llm" else without_model
 
 

@@ -20,7 +20,7 @@ IN_MEMORY = ":memory:"
 class Setup:
     """Configuration of a memory: the arguments of `Memory.open`."""
 
-    llm: str | None = None
+    llm: LLM | str | None = None
     embedder: str = "minilm"
     preset: str = "hybrid"
     think: ThinkMode = "auto"
@@ -30,7 +30,7 @@ class Setup:
     def as_settings(self) -> dict[str, str]:
         """The configuration for the `settings` of a result."""
         return {
-            "llm": self.llm or "none",
+            "llm": (self.llm if isinstance(self.llm, str | None) else self.llm.name) or "none",
             "embedder": self.embedder,
             "preset": self.preset,
             "think": self.think,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from thinkback import LLM, Memory, Message, ThinkbackError
-from thinkback_lab import transformers_llm
 from thinkback_lab.errors import LabError
 from thinkback_lab.recorded.folder import MissingReply
 from thinkback_lab.recorded.llm import SPEC_PREFIX, RecordedLLM
@@ -24,14 +23,9 @@ _UNUSABLE_REPLY_ERRORS = frozenset(("BadReply", "ModelRefused"))
 Sleep = Callable[[float], None]
 
 
-def resolve_llm(spec: str | None) -> LLM | str | None:
-    """The `llm` argument of `Memory.open` for a spec.
-
-    It is a model for `recorded:FOLDER` and `transformers:BASE+ADAPTER`, else the spec itself.
-    """
-    if spec is not None and spec.startswith(transformers_llm.SPEC_PREFIX):
-        return transformers_llm.TransformersLLM(spec.removeprefix(transformers_llm.SPEC_PREFIX))
-    if spec is None or not spec.startswith(SPEC_PREFIX):
+def resolve_llm(spec: LLM | str | None) -> LLM | str | None:
+    """The `llm` argument of `Memory.open` for a spec: a model for `recorded:FOLDER`, else the spec itself."""
+    if not isinstance(spec, str) or not spec.startswith(SPEC_PREFIX):
         return spec
     if not (folder := spec.removeprefix(SPEC_PREFIX)):
         raise LabError(f"{SPEC_PREFIX} names no folder: use --llm {SPEC_PREFIX}FOLDER")
@@ -42,7 +36,7 @@ def resolve_llm(spec: str | None) -> LLM | str | None:
 def open_llm(spec: str) -> Iterator[LLM]:
     """Open the model named by a spec and release it at the end.
 
-    Specs are `openai:MODEL`, `local:NAME_OR_PATH`, `recorded:FOLDER` and `transformers:BASE+ADAPTER`.
+    Specs are `openai:MODEL`, `local:NAME_OR_PATH` and `recorded:FOLDER`.
     """
     with Memory.open(":memory:", llm=resolve_llm(spec), embedder="hashing", background=False) as memory:
         if memory.llm is None:

@@ -1,7 +1,5 @@
 """The tuned model on a GPU, with transformers, for evaluations that take hours with llama.cpp on a processor.
 
-    thinkback-lab eval lives --llm transformers:base.gguf+adapter --preset careful
-
 Weights are those of the GGUF file, computed in 16 bits. Replies are not bound by a grammar: the tuned model
 keeps to the form by itself, and lines in another form are left out when the reply is read.
 """
@@ -9,37 +7,30 @@ keeps to the form by itself, and lines in another form are left out when the rep
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from thinkback import Message
-from thinkback.types import Reply
-from thinkback_lab.errors import LabError
-
-SPEC_PREFIX = "transformers:"
+from thinkback import Message, Reply
+from thinkback_lab.errors import import_extra
+from thinkback_lab.training import lora
 
 
 class TransformersLLM:
-    """A model with a LoRA adapter that marks which known facts still hold; it chats without the adapter."""
+    """A model with a LoRA adapter that marks which known facts still hold; it chats without the adapter.
+
+    Args:
+        base: A GGUF file or a folder of transformers.
+        adapter: The folder that `thinkback-lab train lora` wrote.
+        tokenizer: A folder with the tokenizer; reading it from a GGUF file takes minutes.
+    """
 
     extracts, follows, masks, speaks, finds_updates = False, False, False, None, True
 
-    def __init__(self, spec: str) -> None:
-        """The spec is BASE+ADAPTER: a GGUF file or model folder, and the folder of `train lora`."""
-        from thinkback_lab.training import lora
-
-        base, _, adapter = spec.rpartition("+")
-        if not base:
-            raise LabError(f"{SPEC_PREFIX}{spec} names no adapter: use --llm {SPEC_PREFIX}BASE+ADAPTER")
-        import torch
-
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._lora = lora
-        self._model = lora.load_adapter(lora.load_base(Path(base)).to(device), Path(adapter))
-        words = Path(adapter) / "tokenizer"
-        self._tokenizer = lora.load_tokenizer(words if words.is_dir() else Path(base))
-        self.name = f"{SPEC_PREFIX}{Path(base).stem}+{Path(adapter).name}"
+    def __init__(self, base: Path, adapter: Path, tokenizer: Path | None = None) -> None:
+        device = "cuda" if import_extra("torch").cuda.is_available() else "cpu"
+        self._model = lora.load_adapter(lora.load_base(base).to(device), adapter)
+        self._tokenizer = lora.load_tokenizer(tokenizer or base)
+        self.name = f"{base.stem}+{adapter.name}"
 
     def complete_with_grammar(
         self,
@@ -51,8 +42,8 @@ class TransformersLLM:
     ) -> Reply:
         """The greedy reply of the tuned model; `on_token` receives every token and its log probability."""
         prompt = _system_and_user(messages)
-        (text,) = self._lora.generate(self._model, self._tokenizer, [prompt], max_tokens=max_tokens)
-        (tokens,) = self._lora.token_log_probabilities(self._model, self._tokenizer, [prompt], [text], 16384)
+        (text,) = lora.generate(self._model, self._tokenizer, [prompt], max_tokens=max_tokens)
+        (tokens,) = lora.token_log_probabilities(self._model, self._tokenizer, [prompt], [text], 16384)
         for token, log_probability in tokens:
             on_token(token, log_probability)
         return Reply(text)
@@ -66,9 +57,9 @@ class TransformersLLM:
         temperature: float = 0.0,
     ) -> Reply:
         """The greedy reply of the base model; a schema is not enforced."""
-        with getattr(self._model, "disable_adapter", nullcontext)():
-            prompt = _system_and_user(messages)
-            (text,) = self._lora.generate(self._model, self._tokenizer, [prompt], max_tokens=max_tokens)
+        prompt = _system_and_user(messages)
+        with self._model.disable_adapter():
+            (text,) = lora.generate(self._model, self._tokenizer, [prompt], max_tokens=max_tokens)
         return Reply(text)
 
     def stream(
