@@ -159,9 +159,9 @@ class CommandRunner:
         return None if only_undoes(command) else self._forget_turns(space, turn, command)
 
     def _last_commands(self, space: str, turn: Turn) -> list[Action]:
-        """What the commands of the message before did, also if it is undone; empty if it had none.
+        """The actions of the commands of the message before, undone ones included.
 
-        Messages between that only ask something do not count.
+        Messages that only ask something are passed over.
         """
         turns = self._store.turns(
             space, session=turn.session, newest=True, limit=_LOOK_BACK_TURNS + 1, hidden=True
@@ -169,13 +169,13 @@ class CommandRunner:
         for other in reversed(turns):
             if other.id >= turn.id or turn.at - other.at > _MAX_GAP:
                 continue
-            actions = self._store.journal(space, turn=other.id)
             if not all(is_question(sentence.text) for sentence in split_sentences(other.query)):
+                actions = self._store.journal(space, turn=other.id)
                 return [action for action in actions if action.actor == USER_ACTOR]
         return []
 
     def _undo(self, space: str, turn: Turn, done: Sequence[Action]) -> Action | None:
-        """Undo actions, the last one first; None if all are undone, or were undone by the user's message."""
+        """Undo those of the actions that are not undone yet, the last one first; None if there are none."""
         undone: Action | None = None
         for action in reversed(done):
             if not action.undone_by and action.action != "undo":

@@ -106,8 +106,8 @@ def choose_known(
 ) -> list[Thought]:
     """The known facts to show, the oldest first: those that the message makes outdated with some probability.
 
-    The cross-encoder costs a thousandth of the model. Most messages change nothing, and need no prompt.
-    Without an encoder, facts that share most words with the message are shown.
+    The cross-encoder takes milliseconds for a fact, the model seconds for a prompt, and many messages change
+    nothing. Without an encoder, facts that share most words with the message are shown.
     """
     related = request.related
     if encoder is not None:
@@ -129,7 +129,7 @@ def _outdated_scores(request: ReadRequest, message: str, encoder: CrossEncoder) 
     """
     parts = [""]
     for sentence in split_sentences(message):
-        if len(parts[-1]) + len(sentence.text) > _MAX_READ_CHARACTERS:
+        if parts[-1] and len(parts[-1]) + len(sentence.text) > _MAX_READ_CHARACTERS:
             parts.append("")
         parts[-1] = f"{parts[-1]} {sentence.text}".strip()
     if request.recent and len(message) <= _MAX_SHORT_CHARACTERS:

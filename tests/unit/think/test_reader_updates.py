@@ -285,6 +285,10 @@ def test_a_message_with_a_replaced_sentence_is_shown_whole_and_its_other_sentenc
         clock.advance(86_400)
         then = memory.recall("What does my aunt grow in her garden?", as_of=told_at)
         assert all("Braga" not in item.text for item in then)
+        # the sentence about Porto is past by then, and no note may say so: it is left out
+        later = memory.recall("What does my aunt grow in her garden?", as_of=clock.now)
+        assert any("Rosa" in item.text for item in later)
+        assert all("Porto" not in item.text for item in later if "Rosa" in item.text)
 
 
 def test_memory_waits_while_the_model_answers(open_memory: OpenMemory, clock: FakeClock) -> None:
