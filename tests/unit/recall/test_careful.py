@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.network.cross_encoder import find_cross_encoder
 from thinkback.presets import CAREFUL
@@ -48,6 +49,21 @@ def test_a_question_that_was_never_told_recalls_nothing(careful: Memory, questio
         item.reason.startswith(f"no answer: {found.confidence:.2f} < {CAREFUL.min_confidence:.2f}")
         for item in found.dropped
     )
+
+
+@pytest.mark.parametrize(("extracts", "is_silent"), [(True, False), (False, True)])
+def test_a_capable_model_is_given_also_what_is_uncertain(
+    open_memory: OpenMemory, extracts: bool, is_silent: bool
+) -> None:
+    memory = open_memory(":memory:", preset="careful", llm=ScriptedLLM([], extracts=extracts), think="extractive")
+    for text in TOLD:
+        memory.remember(text)
+        memory.post_think()
+    found = memory.recall("what's the name of my dentist?")
+    assert found.confidence is not None
+    assert found.confidence < CAREFUL.min_confidence
+    assert (not found) == is_silent
+    assert not memory.recall("what's the name of my dentist?", preset="careful")
 
 
 @pytest.mark.parametrize(
