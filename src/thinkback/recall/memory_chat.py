@@ -85,8 +85,8 @@ def reply_from_memory(
     if reply := small_talk(message):
         return reply
     parts = split_message(message)
-    if told and told.thoughts and parts.may_tell and not (parts.question and parts.tells):
-        parts = MessageParts("", is_request=False, tells=True)  # a fact was found in it
+    if told and _tells_fact(parts, told):
+        parts = MessageParts("", is_request=False, tells=True)
     if parts.is_request and not parts.question:
         return say("needs_model", message)
     question = "" if parts.is_rhetorical else parts.question
@@ -121,6 +121,16 @@ def declines(message: str, recollection: Recollection) -> bool:
         return False
     answer = answer_question(parts.question, recollection, is_request=parts.is_request)
     return answer == say("needs_model", parts.question)
+
+
+def _tells_fact(parts: MessageParts, told: ToldTurn) -> bool:
+    """Whether a message that may tell something does, because a fact was found in it.
+
+    A sentence kept as said is none if the message is surely a question: "name of the doctor mum goes to".
+    """
+    if not told.thoughts or not parts.may_tell or (parts.question and parts.tells):
+        return False
+    return _seems_news(parts) or any(thought.relation != SAID for thought in told.thoughts)
 
 
 def _seems_news(parts: MessageParts) -> bool:

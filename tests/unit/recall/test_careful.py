@@ -55,7 +55,8 @@ def test_a_question_that_was_never_told_recalls_nothing(careful: Memory, questio
 def test_a_capable_model_is_given_also_what_is_uncertain(
     open_memory: OpenMemory, extracts: bool, is_silent: bool
 ) -> None:
-    memory = open_memory(":memory:", preset="careful", llm=ScriptedLLM([], extracts=extracts), think="extractive")
+    llm = ScriptedLLM([], extracts=extracts)
+    memory = open_memory(":memory:", preset="careful", llm=llm, think="extractive")
     for text in TOLD:
         memory.remember(text)
         memory.post_think()

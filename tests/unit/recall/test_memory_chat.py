@@ -118,6 +118,14 @@ def test_a_statement_that_the_classifier_takes_for_a_question_is_kept() -> None:
         assert "氨氯地平" in memory.chat("我妈吃什么药").text
 
 
+def test_a_sure_question_is_no_fact_although_its_sentence_was_kept() -> None:
+    """Messages from `scenarios/chats/blind_l`, whose writer saw no code."""
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        memory.chat("Dr. Filipa Nogueira is the obstetrician, in case I need the name later.")
+        reply = memory.chat("Name of the doctor who follows Helena, the obstetrician").text
+        assert "Nogueira" in reply
+
+
 def test_the_assistant_is_never_quoted(memory: Memory) -> None:
     memory.remember("What could I cook tonight?", "Your sister Clara likes risotto with saffron.")
     memory.post_think()
@@ -159,6 +167,8 @@ def test_other_messages_name_the_command_for_a_model(memory: Memory, message: st
         ("我姐做什么的", True),
         ("我的狗叫啥", True),
         ("课是星期几", True),
+        ("武汉一趟给多钱", True),
+        ("没多钱，我付了", False),
         ("whatever, I am going home", False),
         ("没什么，我很好", False),
         ("I know who did it", False),
