@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
@@ -56,9 +56,6 @@ class SharedComponents:
         if isinstance(embedder, str):
             embedder = create_embedder(choose_spec(embedder, stored_embedder))
         llm = create_llm(config.llm) if isinstance(config.llm, str) else config.llm
-        if llm is not None and llm.extracts:
-            # A capable model judges for itself whether what is recalled tells the answer.
-            preset = replace(preset, min_confidence=0.0)
         summary_llm = config.summary_llm
         if isinstance(summary_llm, str):
             summary_llm = create_llm(summary_llm)

@@ -264,12 +264,19 @@ class Memory(MemoryChanges, MemoryRecall):
         """Whether memory itself answers questions about what was told, because no capable model does."""
         return self.llm is None or not self.llm.extracts
 
+    @property
+    def _model_preset(self) -> Preset:
+        """How to recall for a capable model: it judges itself whether the memories tell the answer."""
+        return replace(self._preset, min_confidence=0.0)
+
     def _answer_preset(self, *, for_chat: bool = False) -> Preset:
         """How to recall for an answer: carefully where memory itself, not a capable model, answers.
 
         The chat is never silent: where it is not sure, it says so and quotes the nearest memory.
         """
-        if not self._answers_itself or self._preset != HYBRID or load_cross_encoder() is None:
+        if not self._answers_itself:
+            return self._model_preset
+        if self._preset != HYBRID or load_cross_encoder() is None:
             return self._preset
         return replace(CAREFUL, min_confidence=0.0) if for_chat else CAREFUL
 
@@ -359,7 +366,8 @@ class Memory(MemoryChanges, MemoryRecall):
         new_turn = self._new_turn(message, "", None, session, None)
         recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
         summary = self._summarizer.current_summary(self.user, new_turn.session)
-        recalled = narrow_recollection(self.recall(new_turn.query, k=k), summary, new_turn.query)
+        recalled = self.recall(new_turn.query, k=k, preset=self._model_preset)
+        recalled = narrow_recollection(recalled, summary, new_turn.query)
         recalled = self._links().expand(recalled, new_turn.query)
         return self._build_context(new_turn.query, summary, recalled, recent, new_turn.at)
 
@@ -370,7 +378,7 @@ class Memory(MemoryChanges, MemoryRecall):
             return None
         *recent, last = turns
         summary = self._summarizer.summary_before(self.user, last.session, last.id)
-        recollection = self.recall(last.query or last.response, k=k + 1)
+        recollection = self.recall(last.query or last.response, k=k + 1, preset=self._model_preset)
         earlier = tuple(item for item in recollection if _is_known_before(item, last.id))[:k]
         recalled = narrow_recollection(replace(recollection, items=earlier), summary, last.query)
         return self._build_context(last.query, summary, recalled, recent, last.at)

@@ -126,11 +126,12 @@ def declines(message: str, recollection: Recollection) -> bool:
 def _tells_fact(parts: MessageParts, told: ToldTurn) -> bool:
     """Whether a message that may tell something does, because a fact was found in it.
 
-    A sentence kept as said is none if the message is surely a question: "name of the doctor mum goes to".
+    A sentence kept as said is no such fact if the message surely asks: "name of the doctor mum goes to".
     """
     if not told.thoughts or not parts.may_tell or (parts.question and parts.tells):
         return False
-    return _seems_news(parts) or any(thought.relation != SAID for thought in told.thoughts)
+    is_sure = asks_for_memory(parts.question, threshold=THRESHOLD_IF_NOT_TOLD)
+    return not is_sure or any(thought.relation != SAID for thought in told.thoughts)
 
 
 def _seems_news(parts: MessageParts) -> bool:

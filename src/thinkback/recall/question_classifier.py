@@ -21,7 +21,7 @@ THRESHOLD_IF_FORM = 0.3  # of a message that has the form of a question by the r
 THRESHOLD_IF_NOTHING_KEPT = 0.4  # of a message that was read and of which nothing was worth keeping
 THRESHOLD_IF_MENTIONED = 0.4  # of a sentence that was not worth keeping, but may state a fact
 THRESHOLD_IF_REQUESTED = 0.8  # a question above it is for memory unless it is surely a request
-THRESHOLD_IF_NOT_TOLD = 0.9  # of a message without the form of a question, about which nothing is known
+THRESHOLD_IF_NOT_TOLD = 0.9  # without the form of a question, if nothing is known or a sentence was kept
 THRESHOLD_TO_DROP = 0.95  # a short sentence above it is never kept as a fact
 THRESHOLD_IF_STORED = 0.8  # a stored message above it is a question, so that it is not quoted as an answer
 

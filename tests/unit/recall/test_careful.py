@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.conftest import FakeClock, OpenMemory
 
+from thinkback.errors import ModelTimeout
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.network.cross_encoder import find_cross_encoder
@@ -51,20 +52,30 @@ def test_a_question_that_was_never_told_recalls_nothing(careful: Memory, questio
     )
 
 
-@pytest.mark.parametrize(("extracts", "is_silent"), [(True, False), (False, True)])
-def test_a_capable_model_is_given_also_what_is_uncertain(
-    open_memory: OpenMemory, extracts: bool, is_silent: bool
-) -> None:
-    llm = ScriptedLLM([], extracts=extracts)
+def open_with(open_memory: OpenMemory, llm: ScriptedLLM) -> Memory:
     memory = open_memory(":memory:", preset="careful", llm=llm, think="extractive")
     for text in TOLD:
         memory.remember(text)
         memory.post_think()
-    found = memory.recall("what's the name of my dentist?")
-    assert found.confidence is not None
-    assert found.confidence < CAREFUL.min_confidence
-    assert (not found) == is_silent
-    assert not memory.recall("what's the name of my dentist?", preset="careful")
+    return memory
+
+
+def test_a_capable_model_is_given_also_what_is_uncertain(open_memory: OpenMemory) -> None:
+    llm = ScriptedLLM(['{"known": false, "answer": "", "used": []}'])
+    memory = open_with(open_memory, llm)
+    question = "what's my blood type?"
+    assert not memory.recall(question)
+    answer = memory.ask(question)
+    assert (answer.known, answer.by) == (False, "llm")
+    assert "blood test" in llm.calls[0][-1].content
+    assert "blood test" in str(memory.context(question).messages)
+
+
+def test_what_is_uncertain_is_no_answer_if_the_model_fails(open_memory: OpenMemory) -> None:
+    memory = open_with(open_memory, ScriptedLLM([ModelTimeout("too slow")] * 5))
+    answer = memory.ask("what's my blood type?")
+    assert (answer.known, answer.by) == (False, "rules")
+    assert answer.recollection
 
 
 @pytest.mark.parametrize(

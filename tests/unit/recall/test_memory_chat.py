@@ -169,6 +169,7 @@ def test_other_messages_name_the_command_for_a_model(memory: Memory, message: st
         ("课是星期几", True),
         ("武汉一趟给多钱", True),
         ("没多钱，我付了", False),
+        ("我姐借了我很多钱", False),
         ("whatever, I am going home", False),
         ("没什么，我很好", False),
         ("I know who did it", False),
