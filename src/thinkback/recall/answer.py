@@ -18,7 +18,7 @@ from thinkback.language.sentences import count_words, is_question, shorten, spli
 from thinkback.language.tokens import count_tokens, extract_terms
 from thinkback.recall.chat_phrases import say
 from thinkback.recall.outdated import mark_outdated
-from thinkback.types import Candidate, Recollection, Ref, Side
+from thinkback.types import Candidate, Recollection, Ref, Side, Thought
 
 MAX_SENTENCES = 5  # in an answer
 MAX_CHAT_ANSWER_WORDS = 120
@@ -87,10 +87,20 @@ class ScoredSentence:
     answered_terms: frozenset[str]
 
     @property
+    def thought(self) -> Thought | None:
+        """The thought that says it: an item may state several. None for a raw turn."""
+        thoughts = self.candidate.thoughts
+        return next((each for each in thoughts if each.sentence == self.text), self.candidate.thought)
+
+    @property
+    def ref(self) -> Ref:
+        """The memory that says it."""
+        return self.candidate.ref if self.thought is None else self.thought.ref
+
+    @property
     def said_in(self) -> int:
         """The turn that says it; the last one for a thought."""
-        thought = self.candidate.thought
-        return thought.last_turn if thought else self.candidate.ref.id
+        return self.ref.id if self.thought is None else self.thought.last_turn
 
     @property
     def turns(self) -> frozenset[int]:

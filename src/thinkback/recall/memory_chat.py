@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple
 
 from thinkback.language.relations import get_relation
 from thinkback.language.restrictions import Restriction, find_restriction
@@ -203,15 +204,12 @@ def answer_question(
 def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollection) -> bool:
     """Whether a memory does not seem to answer when it is read together with the question.
 
-    A memory in another language is read less well, and a triple was extracted by a rule that is certain: it
-    is doubtful only if it is far from an answer, and another memory reads like one.
+    One in another language is read less well.
     """
-    odds, thought = recollection.answers.get(chosen.candidate.ref), chosen.candidate.thought
+    odds = recollection.answers.get(chosen.ref)
     if odds is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
         return False
-    if thought is None or thought.relation == SAID:
-        return odds < MIN_ANSWER_ODDS
-    return odds < MIN_NEAR_ODDS and _find_likely_answer(recollection) is not None
+    return odds < MIN_ANSWER_ODDS
 
 
 def _quotes_in_place_of(
@@ -225,7 +223,7 @@ def _quotes_in_place_of(
     if sure is None:
         near = [*_newer_items(own, recollection), *nearest, own]
         quoted = [near[0], own]
-    elif recollection.answers[own.ref] >= MIN_NEAR_ODDS:
+    elif recollection.answers[chosen.ref] >= MIN_NEAR_ODDS:
         quoted = [sure, own]
     elif last_turn(sure) < chosen.said_in and load_patterns("denies").search(chosen.text):
         quoted = [own, sure]  # "i'm not going after all"
@@ -316,7 +314,7 @@ def _cite(question: str, sentence: ScoredSentence) -> str:
 
     A triple is written in the language of the question; the user's own words in another one are quoted.
     """
-    ref, chinese = sentence.candidate.ref, detect_language(question) == "zh"
+    ref, chinese = sentence.ref, detect_language(question) == "zh"
     if translated := _translate(question, sentence):
         return f"{capitalise(understood(question, translated))} [{ref}]"
     words = _dated_words(sentence)
@@ -393,23 +391,57 @@ def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSenten
         ][:MAX_LISTED]
     about_past = load_patterns("past").search(question) is not None
     matching = [
-        (sentence.score * (0.5 + 0.5 * match), sentence)
+        _Match(sentence.score * (0.5 + 0.5 * match), sentence, _slot_of_several(sentence))
         for sentence in statements
         if (match := _match(question, judge, sentence, statements)) is not None
     ]
     if not about_past:
         asked = frozenset(extract_terms(question))
-        matching = [(score, _newer_denial(each, statements, asked) or each) for score, each in matching]
-        current = [(score, each) for score, each in matching if each.candidate.outdated is None]
+        matching = [each.unless_denied(statements, asked) for each in matching]
+        current = [each for each in matching if each.sentence.candidate.outdated is None]
         matching = current or matching
     if not matching:
         return []
-    best = max(score for score, _ in matching)
-    near = [each for score, each in matching if score >= MIN_NEWEST_SHARE * best]
     if load_patterns("about").search(question):
-        ranked = [each for _, each in sorted(matching, key=lambda pair: -pair[0])]
+        ranked = [each.sentence for each in sorted(matching, key=lambda each: -each.score)]
         return _without_repetitions(ranked)[:MAX_LISTED]
-    return [max(near, key=lambda each: (each.said_in, each.candidate.thought is not None, each.score))]
+    best = max(each.score for each in matching)
+    near = [each for each in matching if each.score >= MIN_NEWEST_SHARE * best]
+    latest = max(near, key=_Match.recency)
+    denies = load_patterns("denies").search(latest.sentence.text) is not None  # one value of several, perhaps
+    values = [each for each in matching if each.slot and (denies or each.slot == latest.slot)]
+    return list({each.sentence.ref: each.sentence for each in (latest, *values)}.values())[:MAX_LISTED]
+
+
+class _Match(NamedTuple):
+    """A sentence that answers a question, and how well.
+
+    `slot` is whom and which relation it is about, if that may have several values: allergic to nuts, and to
+    shellfish. It is kept where a newer denial takes the place of the sentence.
+    """
+
+    score: float
+    sentence: ScoredSentence
+    slot: tuple[str, str] | None
+
+    def unless_denied(self, statements: Sequence[ScoredSentence], asked: frozenset[str]) -> _Match:
+        """With a newer denial in place of the sentence. One of several values must be named by it."""
+        denial = _newer_denial(self.sentence, statements, asked)
+        if denial is None or (self.slot and (denial.terms & self.sentence.terms) <= asked | USER_TERMS):
+            return self
+        return self._replace(sentence=denial)
+
+    def recency(self) -> tuple[int, bool, float]:
+        sentence = self.sentence
+        return sentence.said_in, sentence.candidate.thought is not None, sentence.score
+
+
+def _slot_of_several(sentence: ScoredSentence) -> tuple[str, str] | None:
+    thought = sentence.thought
+    if thought is None or thought.relation == SAID:
+        return None
+    relation = get_relation(thought.relation)
+    return (thought.subject, thought.relation) if relation.is_known and not relation.single_valued else None
 
 
 def _match(

@@ -126,6 +126,35 @@ def test_a_sure_question_is_no_fact_although_its_sentence_was_kept() -> None:
         assert "Nogueira" in reply
 
 
+@pytest.mark.parametrize(
+    ("told", "question", "values"),
+    [
+        (["i am allergic to peanuts and shellfish"], "what am i allergic to?", ["peanuts", "shellfish"]),
+        (["我对花生和虾过敏"], "我对什么过敏", ["花生", "虾"]),
+        (
+            ["i am allergic to peanuts", "im allergic to shellfish", "i am not allergic to peanuts"],
+            "what am i allergic to?",
+            ["not allergic to peanuts", "allergic to shellfish"],
+        ),
+    ],
+)
+def test_all_values_of_a_fact_are_told(
+    memory: Memory, clock: FakeClock, told: list[str], question: str, values: list[str]
+) -> None:
+    for text in told:
+        memory.chat(text)
+        clock.advance(60)
+    reply = memory.chat(question).text
+    assert all(value in reply for value in values)
+
+
+def test_one_of_two_facts_of_a_message_is_no_answer_for_the_other() -> None:
+    """From a stranger's trial: it was answered with where the user lives."""
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        memory.chat("im dana, 34, i live in porto and work as a nurse at santo antonio hospital")
+        assert "santo antonio" in memory.chat("where do i work?").text
+
+
 def test_the_assistant_is_never_quoted(memory: Memory) -> None:
     memory.remember("What could I cook tonight?", "Your sister Clara likes risotto with saffron.")
     memory.post_think()
