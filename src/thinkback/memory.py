@@ -34,7 +34,7 @@ from thinkback.recall.acknowledgements import ToldTurn, own_words
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import AnswerCheck, CheckerFactory, TouchedConstraint
 from thinkback.recall.question_classifier import mark_question
-from thinkback.recall.synthesis import synthesise
+from thinkback.recall.synthesis import synthesise, synthesise_by_rules
 from thinkback.session.context import (
     RECENT_TURNS,
     VERBATIM_TURNS,
@@ -357,6 +357,10 @@ class Memory(MemoryChanges, MemoryRecall):
         with count_usage() as counter, watch("synthesise"):
             llm = None if self.llm is None else MeteredLLM(self.llm)
             synthesis = synthesise(llm, recollection.query, recollection, max_words)
+            if synthesis.by == "rules" and not self._answers_itself and self._preset.min_confidence:
+                # The model failed, which would have judged what is unsure.
+                sure = self.recall(question, k=k)
+                synthesis = synthesise_by_rules(sure.query, sure, max_words, synthesis.note)
         return replace(synthesis, usage=counter.to_usage({**recollection.usage.ms, **watch.ms}))
 
     ask = synthesise

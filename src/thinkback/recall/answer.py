@@ -104,7 +104,7 @@ class ScoredSentence:
 
     @property
     def turns(self) -> frozenset[int]:
-        thought = self.candidate.thought
+        thought = self.thought
         return frozenset((s.turn for s in thought.sources) if thought else (self.candidate.ref.id,))
 
     def covers(self, other: ScoredSentence) -> bool:

@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import NamedTuple
 
 from thinkback.language.relations import get_relation
 from thinkback.language.restrictions import Restriction, find_restriction
@@ -52,7 +51,7 @@ from thinkback.recall.question_classifier import (
     mark_question,
 )
 from thinkback.recall.request_classifier import LIKELY_THRESHOLD, asks_for_work
-from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Thought
+from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Ref, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
 MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
@@ -131,8 +130,7 @@ def _tells_fact(parts: MessageParts, told: ToldTurn) -> bool:
     """
     if not told.thoughts or not parts.may_tell or (parts.question and parts.tells):
         return False
-    is_sure = asks_for_memory(parts.question, threshold=THRESHOLD_IF_NOT_TOLD)
-    return not is_sure or any(thought.relation != SAID for thought in told.thoughts)
+    return _seems_news(parts) or any(thought.relation != SAID for thought in told.thoughts)
 
 
 def _seems_news(parts: MessageParts) -> bool:
@@ -173,14 +171,16 @@ def answer_question(
         chosen = [newer_answer or chosen[0]]
     nearest = find_nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
-    if len(chosen) == 1 and not forbidding and _is_doubtful(question, chosen[0], recollection):
+    is_single = len(chosen) == 1 and not forbidding
+    values = _other_values(question, judge, chosen[0], statements, recollection) if is_single else []
+    if is_single and _is_doubtful(question, chosen[0], recollection):
         nearest = _quotes_in_place_of(chosen[0], recollection, nearest)
-    elif len(chosen) == 1 and not forbidding and _may_be_outdated(question, judge, chosen[0], nearest):
+    elif is_single and not values and _may_be_outdated(question, judge, chosen[0], nearest):
         newer = _newer_items(chosen[0].candidate, recollection) or nearest[:1]
         nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
         nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
-        cited = [_cite(question, each) for each in chosen]
+        cited = [_cite(question, each) for each in [*chosen, *values][:MAX_LISTED]]
         if any("[redacted" in each for each in cited):
             cited.append(say("secret", question))
         return ("" if detect_language(question) == "zh" else " ").join(cited)
@@ -364,10 +364,10 @@ def _find_triple(sentence: ScoredSentence) -> Thought | None:
     """The thought that the sentence states, if its relation has sentences in every language."""
     if sentence.candidate.outdated:
         return None
-    thought = next((each for each in sentence.candidate.thoughts if each.sentence == sentence.text), None)
-    if thought is None or thought.relation == SAID or not get_relation(thought.relation).is_known:
+    thought = sentence.thought
+    if thought is None or thought.sentence != sentence.text or thought.relation == SAID:
         return None
-    return thought
+    return thought if get_relation(thought.relation).is_known else None
 
 
 def _own_statements(question: str, recollection: Recollection) -> Iterator[ScoredSentence]:
@@ -391,57 +391,69 @@ def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSenten
         ][:MAX_LISTED]
     about_past = load_patterns("past").search(question) is not None
     matching = [
-        _Match(sentence.score * (0.5 + 0.5 * match), sentence, _slot_of_several(sentence))
+        (sentence.score * (0.5 + 0.5 * match), sentence)
         for sentence in statements
         if (match := _match(question, judge, sentence, statements)) is not None
     ]
     if not about_past:
         asked = frozenset(extract_terms(question))
-        matching = [each.unless_denied(statements, asked) for each in matching]
-        current = [each for each in matching if each.sentence.candidate.outdated is None]
+        matching = [(score, _newer_denial(each, statements, asked) or each) for score, each in matching]
+        current = [(score, each) for score, each in matching if each.candidate.outdated is None]
         matching = current or matching
     if not matching:
         return []
+    best = max(score for score, _ in matching)
+    near = [each for score, each in matching if score >= MIN_NEWEST_SHARE * best]
     if load_patterns("about").search(question):
-        ranked = [each.sentence for each in sorted(matching, key=lambda each: -each.score)]
+        ranked = [each for _, each in sorted(matching, key=lambda pair: -pair[0])]
         return _without_repetitions(ranked)[:MAX_LISTED]
-    best = max(each.score for each in matching)
-    near = [each for each in matching if each.score >= MIN_NEWEST_SHARE * best]
-    latest = max(near, key=_Match.recency)
-    denies = load_patterns("denies").search(latest.sentence.text) is not None  # one value of several, perhaps
-    values = [each for each in matching if each.slot and (denies or each.slot == latest.slot)]
-    return list({each.sentence.ref: each.sentence for each in (latest, *values)}.values())[:MAX_LISTED]
+    return [max(near, key=lambda each: (each.said_in, each.candidate.thought is not None, each.score))]
 
 
-class _Match(NamedTuple):
-    """A sentence that answers a question, and how well.
+def _other_values(
+    question: str,
+    judge: AnswerJudge,
+    chosen: ScoredSentence,
+    statements: Sequence[ScoredSentence],
+    recollection: Recollection,
+) -> list[ScoredSentence]:
+    """The other values of a fact that may have several: "allergic to peanuts", and "to shellfish".
 
-    `slot` is whom and which relation it is about, if that may have several values: allergic to nuts, and to
-    shellfish. It is kept where a newer denial takes the place of the sentence.
+    One of them is told in the same turn, or reads like an answer. After a denial they are those of the best
+    sentence that answers.
     """
+    if load_patterns("past").search(question):
+        return []
+    values = [each for each in statements if _slot(each) and _match(question, judge, each, statements)]
+    slot = _slot(chosen)
+    if slot is None and values and _takes_back(chosen):
+        slot = _slot(max(values, key=lambda each: each.score))
+    asked = frozenset(extract_terms(question)) | USER_TERMS
+    others: dict[Ref, ScoredSentence] = {}
+    for each in values:
+        if slot is None or _slot(each) != slot or each.ref == chosen.ref:
+            continue
+        answers = recollection.answers.get(each.ref, -inf) >= MIN_ANSWER_ODDS
+        denied = any(
+            other.said_in > each.said_in and _takes_back(other) and (other.terms & each.terms) - asked
+            for other in (chosen, *statements)
+        )
+        if (answers or each.said_in == chosen.said_in) and not denied:
+            others.setdefault(each.ref, each)
+    return list(others.values())
 
-    score: float
-    sentence: ScoredSentence
-    slot: tuple[str, str] | None
 
-    def unless_denied(self, statements: Sequence[ScoredSentence], asked: frozenset[str]) -> _Match:
-        """With a newer denial in place of the sentence. One of several values must be named by it."""
-        denial = _newer_denial(self.sentence, statements, asked)
-        if denial is None or (self.slot and (denial.terms & self.sentence.terms) <= asked | USER_TERMS):
-            return self
-        return self._replace(sentence=denial)
-
-    def recency(self) -> tuple[int, bool, float]:
-        sentence = self.sentence
-        return sentence.said_in, sentence.candidate.thought is not None, sentence.score
+def _takes_back(sentence: ScoredSentence) -> bool:
+    """Whether a sentence says that something is not so, or has ended."""
+    return any(load_patterns(name).search(sentence.text) for name in ("denies", "ends"))
 
 
-def _slot_of_several(sentence: ScoredSentence) -> tuple[str, str] | None:
-    thought = sentence.thought
-    if thought is None or thought.relation == SAID:
+def _slot(sentence: ScoredSentence) -> tuple[str, str] | None:
+    """Whom and which relation a current fact of a rule is about, if that may have several values."""
+    triple = _find_triple(sentence)
+    if triple is None or get_relation(triple.relation).single_valued:
         return None
-    relation = get_relation(thought.relation)
-    return (thought.subject, thought.relation) if relation.is_known and not relation.single_valued else None
+    return triple.subject, triple.relation
 
 
 def _match(

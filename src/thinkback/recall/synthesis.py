@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thinkback.errors import ModelError
 from thinkback.language.sentences import count_words, split_sentences
 from thinkback.language.writing_systems import clean_text, detect_language, has_han
-from thinkback.presets import CAREFUL
 from thinkback.prompts import format_numbered, load_prompt
 from thinkback.protocols import LLM
 from thinkback.recall.answer import AnswerSentence, select_answer_sentences, unknown_answer
@@ -61,13 +60,13 @@ def synthesise(llm: LLM | None, question: str, recollection: Recollection, max_w
     try:
         return _synthesise_by_model(llm, question, recollection, max_words)
     except _UnusableAnswer as fault:
-        note = f"the answer of {llm.name} cannot be used: {fault}"
+        return synthesise_by_rules(
+            question, recollection, max_words, f"the answer of {llm.name} cannot be used: {fault}"
+        )
     except ModelError as error:
-        note = f"{llm.name} failed: {_first_line(error)}"
-    # The model was given also what is unsure, because it would have judged that.
-    is_sure = recollection.confidence is None or recollection.confidence >= CAREFUL.min_confidence
-    known = recollection if is_sure else replace(recollection, items=())
-    return replace(synthesise_by_rules(question, known, max_words, note), recollection=recollection)
+        return synthesise_by_rules(
+            question, recollection, max_words, f"{llm.name} failed: {_first_line(error)}"
+        )
 
 
 def synthesise_by_rules(

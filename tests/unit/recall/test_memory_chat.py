@@ -132,6 +132,11 @@ def test_a_sure_question_is_no_fact_although_its_sentence_was_kept() -> None:
         (["i am allergic to peanuts and shellfish"], "what am i allergic to?", ["peanuts", "shellfish"]),
         (["我对花生和虾过敏"], "我对什么过敏", ["花生", "虾"]),
         (
+            ["i am allergic to peanuts", "btw shellfish too, im allergic to shellfish"],
+            "what am i allergic to?",
+            ["peanuts", "shellfish"],
+        ),
+        (
             ["i am allergic to peanuts", "im allergic to shellfish", "i am not allergic to peanuts"],
             "what am i allergic to?",
             ["not allergic to peanuts", "allergic to shellfish"],
@@ -146,6 +151,15 @@ def test_all_values_of_a_fact_are_told(
         clock.advance(60)
     reply = memory.chat(question).text
     assert all(value in reply for value in values)
+
+
+def test_a_value_that_ended_is_not_among_the_others() -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        for text in ("i play guitar", "i play tennis", "i gave up guitar"):
+            memory.chat(text)
+        reply = memory.chat("what do i play?").text
+        assert "You play tennis" in reply
+        assert "You play guitar" not in reply
 
 
 def test_one_of_two_facts_of_a_message_is_no_answer_for_the_other() -> None:
@@ -197,6 +211,7 @@ def test_other_messages_name_the_command_for_a_model(memory: Memory, message: st
         ("我的狗叫啥", True),
         ("课是星期几", True),
         ("武汉一趟给多钱", True),
+        ("房租一个月多钱", True),
         ("没多钱，我付了", False),
         ("我姐借了我很多钱", False),
         ("whatever, I am going home", False),
