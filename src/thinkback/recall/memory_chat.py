@@ -180,7 +180,7 @@ def answer_question(
         nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
         nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
-        cited = [_cite(question, each) for each in [*chosen, *values][:MAX_LISTED]]
+        cited = [_cite(question, each) for each in [*chosen, *values]]
         if any("[redacted" in each for each in cited):
             cited.append(say("secret", question))
         return ("" if detect_language(question) == "zh" else " ").join(cited)
@@ -419,12 +419,15 @@ def _other_values(
 ) -> list[ScoredSentence]:
     """The other values of a fact that may have several: "allergic to peanuts", and "to shellfish".
 
-    One of them is told in the same turn, or reads like an answer. After a denial they are those of the best
-    sentence that answers.
+    A value counts if it was told in the same turn as the chosen one, or if the cross-encoder takes it for an
+    answer; not if a later sentence takes it back. If the chosen sentence is itself a denial, the values are
+    those of the best matching fact.
     """
     if load_patterns("past").search(question):
         return []
-    values = [each for each in statements if _slot(each) and _match(question, judge, each, statements)]
+    values = [
+        each for each in statements if _slot(each) and _match(question, judge, each, statements) is not None
+    ]
     slot = _slot(chosen)
     if slot is None and values and _takes_back(chosen):
         slot = _slot(max(values, key=lambda each: each.score))
