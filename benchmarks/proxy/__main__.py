@@ -1,9 +1,10 @@
 """What memory costs a chat: the server compared with a bare pass-through of the same stack, in one run.
 
 python -m benchmarks.proxy [--embedder wordllama] [--embedder minilm] [--clients 64] [--json]
+python -m benchmarks.proxy --clients 64 --workers 4 --recallers 6 --thinkers 2    # on a machine with many cores
 
-The upstream, the bare pass-through, the server (one answer and one think process) and the clients are
-separate processes on this machine. Rounds alternate between the two servers, so that other load affects both.
+The upstream, the bare pass-through (one process), the server (by default one process each that answers,
+recalls and thinks) and the clients are separate processes on this machine. Rounds alternate between the two servers, so that other load affects both.
 CPU by process: answering, recalling and thinking of the server, and what upstream and clients use.
 Goals: p50 at most 3 ms plus the embedder's time; with 64 clients 60% of the bare rate with the fastest
 embedder, and at least the embedder's own limit divided by 1.3 with the default one; the first token of a
@@ -18,6 +19,7 @@ import os
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -34,6 +36,7 @@ from benchmarks.proxy.processes import (
 )
 from rich.console import Console
 from rich.table import Table
+from tests.postgres_server import PostgresServer, new_schema_url
 
 from thinkback import Memory
 
@@ -69,6 +72,15 @@ class Row:
     @property
     def added(self) -> float:
         return self.ours_p50 - self.bare_p50
+
+
+def new_database(path: str, stack: ExitStack, postgres: bool) -> str:
+    """An SQLite file, or an empty schema of a PostgreSQL server that runs until the stack is closed."""
+    if not postgres:
+        return path
+    server = PostgresServer(durable=True)
+    stack.callback(server.delete)
+    return new_schema_url(server.admin_url)
 
 
 def seed_database(db: str, embedder: str, users: int, turns: int) -> float:
@@ -171,21 +183,28 @@ def main(
     clients: Annotated[list[int], typer.Option(help="Numbers of concurrent clients.")] = [1, 16, 64],  # noqa: B006
     seconds: Annotated[float, typer.Option(help="Duration per server and row.")] = 6.0,
     turns: Annotated[int, typer.Option(help="Turns of each user in the database.")] = 30,
+    workers: Annotated[int, typer.Option(help="Processes of the server that answer.")] = 1,
+    recallers: Annotated[int, typer.Option(help="Processes of the server that recall.")] = 1,
+    thinkers: Annotated[int, typer.Option(help="Processes of the server that think.")] = 1,
+    postgres: Annotated[bool, typer.Option(help="PostgreSQL instead of one SQLite file.")] = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Measure what memory costs a chat, compared with a bare pass-through."""
     console = Console(width=180, stderr=as_json)
     rows: list[Row] = []
     with (
+        ExitStack() as stack,
         tempfile.TemporaryDirectory() as folder,
         run_server(str(HERE / "upstream.py")) as (upstream_pid, upstream),
         run_server(str(HERE / "bare.py"), f"http://127.0.0.1:{upstream}/v1") as bare,
     ):
         for name in embedder:
-            db, port = f"{folder}/{name}.db", free_port()
+            db, port = new_database(f"{folder}/{name}.db", stack, postgres), free_port()
             embed = seed_database(db, name, max(clients), turns)
             console.print(f"{name}: alone it embeds {1000 / embed:.0f} questions a second")
-            given = ("--db", db, "--embedder", name, "--llm", "none", "--port", str(port))
+            processes = {"--workers": workers, "--recallers": recallers, "--thinkers": thinkers}
+            counts = (text for option, count in processes.items() for text in (option, str(count)))
+            given = ("--db", db, "--embedder", name, "--llm", "none", "--port", str(port), *counts)
             upstream_url = f"http://127.0.0.1:{upstream}/v1"
             with run_server(
                 "-m", "thinkback", "serve", *given, "--upstream", upstream_url, port=port

@@ -12,11 +12,10 @@ from typing import Any
 from thinkback.server.identity import Principal
 from thinkback.server.proxy import ipc_client
 from thinkback.server.proxy.exchange import ChatQuery
-from thinkback.server.proxy.recall_client import recall_memories
+from thinkback.server.proxy.recall_client import RECALL_THREADS, recall_memories
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
-RECALL_THREADS = 4  # a remote embedder blocks, and a local one releases the interpreter lock
 MAX_QUEUED_RECALLS = 256  # more would miss their deadline anyway
 
 

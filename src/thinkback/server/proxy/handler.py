@@ -26,6 +26,7 @@ from thinkback.server.proxy.answer_capture import AnswerText
 from thinkback.server.proxy.exchange import ChatQuery, Exchange
 from thinkback.server.proxy.inject import JsonBody
 from thinkback.server.proxy.recall_client import (
+    RECALL_THREADS,
     ChatTurn,
     KeyRevoked,
     RecallClient,
@@ -44,7 +45,7 @@ MAX_QUEUE_SHARE = 0.5  # share of its timeout that a recall may spend waiting fo
 MAX_RECALL_PAUSE_SECONDS = 10.0
 UNREACHED_ANSWER = AnswerText("", "unreached")
 
-_SMOOTHING = 0.1  # weight of the last recall in the average duration
+_SMOOTHING = 0.1  # weight of the last recall in the average cost
 _log = logging.getLogger("thinkback.server.proxy")
 
 
@@ -97,7 +98,7 @@ class RecallStep:
         self._breaker = CircuitBreaker(max_pause_seconds=MAX_RECALL_PAUSE_SECONDS)
         client.on_reconnect(self._breaker.record_success)
         self._running = 0
-        self._average_seconds = 0.0
+        self._average_cost = 0.0  # seconds for which a recall occupies the process that recalls
 
     async def run(self, memory: Memory, query: ChatQuery) -> RecalledMemories:
         """Recall for a chat. Never raises: if recall is not possible, the result says why."""
@@ -126,17 +127,24 @@ class RecallStep:
         finally:
             self._running -= 1
         self._breaker.record_success()
-        self._average_seconds += _SMOOTHING * (found.seconds - self._average_seconds)
+        cost = max(found.cpu_seconds, found.seconds / RECALL_THREADS)
+        self._average_cost += _SMOOTHING * (cost - self._average_cost)
         self._telemetry.count("thinkback_recalls_total")
         self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="recall")
         self._telemetry.observe("thinkback_proxy_cpu_seconds", found.cpu_seconds, stage="recall")
         return found
 
     def _is_overloaded(self) -> bool:
-        """Whether the running recalls would use up too much of this one's time."""
+        """Whether the running recalls would use up too much of this one's time.
+
+        The recall processes are shared by all answering processes; without any, each of these recalls itself.
+        """
+        recallers = len(self._options.recall_sockets)
+        share = self._options.workers / recallers if recallers else 1.0
+        wait = self._running * share * self._average_cost
         return (
             self._running >= MAX_UNQUEUED_RECALLS
-            and self._running * self._average_seconds > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
+            and wait > MAX_QUEUE_SHARE * self._options.recall_timeout_seconds
         )
 
     def _skip(self, reason: str) -> RecalledMemories:

@@ -20,7 +20,7 @@ ASKED = ChatQuery(text="Where do I live?")
 
 
 class Slowly:
-    """A recall client whose recalls end when released, and report `seconds` as their duration."""
+    """A recall client whose recalls end when released, and report `seconds` as their processor time."""
 
     def __init__(self, seconds: float = 0.0, error: Exception | None = None) -> None:
         self.seconds = seconds
@@ -33,7 +33,7 @@ class Slowly:
         if self.error is not None:
             raise self.error
         await self.free.wait()
-        return RecalledMemories(seconds=self.seconds)
+        return RecalledMemories(seconds=self.seconds, cpu_seconds=self.seconds)
 
     async def remember(self, memory: Memory, said: ChatTurn) -> str:
         raise AssertionError("nobody asks for that here")
@@ -66,6 +66,31 @@ def test_recall_is_skipped_if_queue_is_long(memory: Memory) -> None:
         assert (await recalling.run(memory, ASKED)).skipped == ""
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("workers", "recallers", "skipped"), [(1, 1, "busy"), (1, 4, ""), (4, 4, "busy"), (4, 16, "")]
+)
+def test_recall_processes_share_the_recalls_of_all_workers(
+    memory: Memory, workers: int, recallers: int, skipped: str
+) -> None:
+    async def story() -> str:
+        recall_client = Slowly(seconds=0.1)
+        options = Options(workers=workers, recall_sockets=("socket",) * recallers)
+        recalling = RecallStep(options, recall_client, Telemetry())
+        recall_client.free.set()
+        for _ in range(40):
+            await recalling.run(memory, ASKED)
+        recall_client.free.clear()
+        first = [asyncio.ensure_future(recalling.run(memory, ASKED)) for _ in range(MAX_UNQUEUED_RECALLS)]
+        await asyncio.sleep(0)
+        late = asyncio.ensure_future(recalling.run(memory, ASKED))
+        await asyncio.sleep(0)
+        recall_client.free.set()
+        await asyncio.gather(*first)
+        return (await late).skipped
+
+    assert asyncio.run(story()) == skipped
 
 
 def test_fast_recalls_run_concurrently(memory: Memory) -> None:
