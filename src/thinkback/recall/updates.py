@@ -1,9 +1,10 @@
 """Soft updates: of two recalled sentences kept as said, the older one may be outdated by the newer one.
 
 Without a model nothing certain is known about updates in free talk, so nothing is retired. A trained scorer
-(`language.update_scorer`) only labels and orders what is recalled: the newer sentence comes first, the older
-one carries the date of the newer one as a note. Of a sentence that is shown within its message both are
-compared, so that nothing goes unlabelled because a sentence of the message was kept.
+(`language.update_scorer`) only labels what is recalled: the older sentence carries the date of the newer one as
+a note. It keeps its rank, because many labels are wrong (docs/log.md, sixteenth part). Of a sentence that is
+shown within its message both are compared, so that nothing goes unlabelled because a sentence of the message
+was kept.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def mark_possible_updates(
     source_turn: Callable[[Candidate], Turn | None],
     memoise: Memoiser = call_uncached,
 ) -> list[Candidate]:
-    """The items recalled for a question with possibly outdated ones marked, each after the newer one."""
+    """The items recalled for a question with possibly outdated ones marked."""
 
     def read(text: str) -> SentenceFeatures:
         return memoise(read_sentence, text)
@@ -76,16 +77,12 @@ class NewerItem(NamedTuple):
 
 
 def mark_items(items: Sequence[Candidate], newest: Mapping[int, NewerItem]) -> list[Candidate]:
-    """The items with those at the positions of `newest` marked, each after the newer one."""
-
-    def place(position: int) -> float:
-        return max(position, newest[position].position + 0.5) if position in newest else position
-
+    """The items with those at the positions of `newest` marked."""
     return [
-        _mark(items[position], newest[position].said_at, items[newest[position].position].ref)
+        _mark(item, newest[position].said_at, items[newest[position].position].ref)
         if position in newest
-        else items[position]
-        for position in sorted(range(len(items)), key=place)
+        else item
+        for position, item in enumerate(items)
     ]
 
 
