@@ -1,10 +1,11 @@
 """What memory costs a chat: the server compared with a bare pass-through of the same stack, in one run.
 
 python -m benchmarks.proxy [--embedder wordllama] [--embedder minilm] [--clients 64] [--json]
-python -m benchmarks.proxy --clients 64 --workers 4 --recallers 6 --thinkers 2    # on a machine with many cores
+python -m benchmarks.proxy --postgres --workers 4 --recallers 8 --thinkers 2    # needs many cores
 
 The upstream, the bare pass-through (one process), the server (by default one process each that answers,
-recalls and thinks) and the clients are separate processes on this machine. Rounds alternate between the two servers, so that other load affects both.
+recalls and thinks) and the clients are separate processes on this machine. Rounds alternate between the two
+servers, so that other load affects both.
 CPU by process: answering, recalling and thinking of the server, and what upstream and clients use.
 Goals: p50 at most 3 ms plus the embedder's time; with 64 clients 60% of the bare rate with the fastest
 embedder, and at least the embedder's own limit divided by 1.3 with the default one; the first token of a

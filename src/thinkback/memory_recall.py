@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+import numpy as np
+
 from thinkback.errors import (
     InvalidInput,
     NotFound,
@@ -16,7 +18,8 @@ from thinkback.errors import (
 from thinkback.history import filter_by_time, hidden_turns, replay
 from thinkback.index.cache import CachedSpace
 from thinkback.indexing import Indexer
-from thinkback.language.transcripts import remove_names
+from thinkback.language.questions import is_brief
+from thinkback.language.transcripts import passage_parts, remove_names
 from thinkback.memory_queries import MemoryQueries, checked_time
 from thinkback.presets import Preset, get_preset
 from thinkback.protocols import CrossEncoder, Embedder, Store
@@ -105,8 +108,9 @@ class MemoryRecall(MemoryQueries):
             resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
         with view.lock:
             speakers = find_speakers(text, view.index) if active_preset.rewrite_query else ()
+        parts = () if is_brief(text) or not active_preset.rewrite_query else passage_parts(text)
         with watch("embed"):
-            vector = self.embedder.embed([remove_names(text, speakers)])[0]
+            vector, *part_vectors = self.embedder.embed([remove_names(text, speakers), *parts])
         cross_encoder = self._get_cross_encoder() if active_preset.read_candidates else None
         with watch("search"), view.lock:
             snapshot, loader = past or (None, self._loader(RecallCache.of(view)))
@@ -115,6 +119,7 @@ class MemoryRecall(MemoryQueries):
             prepared = PreparedQuery(
                 text=text,
                 vector=vector,
+                part_vectors=np.stack(part_vectors) if len(part_vectors) > 1 else None,
                 k=k,
                 as_of=as_of,
                 explain=explain,

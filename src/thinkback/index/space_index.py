@@ -66,9 +66,11 @@ class IndexQuery:
     """What to search for.
 
     `variants` are phrasings of one query: each row gets the lexical score of its best variant. `weights` are
-    those of cosine and lexical score. With `columns`, the candidates come with the columns for a scorer, and
-    include rows next to the best lexical matches and rows that start in the period. With `nearest`, only
-    these rows and those that the database has not searched are compared by meaning.
+    those of cosine and lexical score. With `part_vectors` (one row for each part of a long query) the cosine
+    of a row is the mean of that of the whole query and that of its best part. With `columns`, the candidates
+    come with the columns for a scorer, and include rows next to the best lexical matches and rows that start
+    in the period. With `nearest`, only these rows and those that the database has not searched are compared
+    by meaning.
     """
 
     vector: Vector
@@ -79,6 +81,7 @@ class IndexQuery:
     scan_below: int = SCAN_BELOW_ROWS
     columns: ColumnOptions | None = None
     nearest: NearestRows | None = None
+    part_vectors: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,7 +227,7 @@ class SpaceIndex:
             slots, cosine = rows.vectors.scan(query.vector, shortlist, allowed)
         else:
             slots, cosine = rows.vectors.probe(query.vector, groups, shortlist, allowed)
-        gathered = _Gathered(rows, query, lexical, allowed, slots, cosine)
+        gathered = _Gathered(rows, query, lexical, allowed, slots, _with_parts(rows, query, slots, cosine))
         if not gathered.exact and query.weights[1] > 0:
             gathered.add_lexical_matches()
         columns = None
@@ -374,7 +377,7 @@ class _Gathered:
 
     def _add(self, extra: Slots) -> None:
         self.slots = np.concatenate([self.slots, extra])
-        self.cosine = np.concatenate([self.cosine, self._rows.vectors.cosines(self._query.vector, extra)])
+        self.cosine = np.concatenate([self.cosine, self._cosines(extra)])
 
     def columns(self, options: ColumnOptions) -> CandidateColumns:
         """The scoring columns of all candidates."""
@@ -420,7 +423,8 @@ class _Gathered:
         )
 
     def _cosines(self, slots: Slots) -> Vector:
-        return self._rows.vectors.cosines(self._query.vector, slots)
+        whole = self._rows.vectors.cosines(self._query.vector, slots)
+        return _with_parts(self._rows, self._query, slots, whole)
 
     def _adjacent_cosines(self, adjacent: Ints) -> Scores:
         """The cosines of adjacent rows, NaN where there is none (-1)."""
@@ -432,6 +436,15 @@ class _Gathered:
         exists = adjacent >= 0
         cosines[exists] = self._cosines(adjacent[exists].astype(np.int32))
         return cosines
+
+
+def _with_parts(rows: RowTable, query: IndexQuery, slots: Slots, cosine: Vector) -> Vector:
+    """The cosines of the whole query with these rows, with those of its best part if it has parts."""
+    if query.part_vectors is None:
+        return cosine
+    best: Vector = np.maximum.reduce([rows.vectors.cosines(part, slots) for part in query.part_vectors])
+    mean: Vector = (cosine + best) * np.float32(0.5)
+    return mean
 
 
 def _distribution(values: Scores | Vector) -> ScoreDistribution:

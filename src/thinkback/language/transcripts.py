@@ -4,6 +4,8 @@
 
 The terms are indexed with the words of the message. By them a search knows who said something, and that the
 name of a speaker in a question ("What did Priya run?") means the speaker and is no word to look for.
+
+A passage, of one speaker or several, is searched for as a whole and by its parts (`passage_parts`).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from thinkback.language.sentences import split_sentences
 from thinkback.language.tokens import STOP_WORDS
 from thinkback.language.writing_systems import has_han
 
@@ -18,6 +21,8 @@ _NAME = r"[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}"
 _LABEL = re.compile(rf"\s*(?P<name>{_NAME}) ?[:：](?=\s|[\u4e00-\u9fff])")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*[^\W_]")
 _HAN_NAME_CHARS = (2, 3, 4)
+_MIN_PART_CHARS = 4
+MAX_PARTS = 8  # of a passage; each is embedded
 _POSSESSIVE = re.compile(r"['’]s$")
 HAS_SPEAKER = "speaker:"
 """The term of every message that names its speaker."""
@@ -52,6 +57,15 @@ def possible_speakers(query: str) -> list[str]:
         runs = [word for word in words if has_han(word)]
         words += [run[at : at + size] for run in runs for size in _HAN_NAME_CHARS for at in range(len(run))]
     return list(dict.fromkeys(words))
+
+
+def passage_parts(text: str) -> list[str]:
+    """The last lines of a passage without the names of their speakers; of a single line its sentences."""
+    lines = text.splitlines()
+    if len(lines) < 2:
+        lines = [sentence.text for sentence in split_sentences(text)]
+    parts = [_LABEL.sub("", line, count=1).strip() for line in lines]
+    return [part for part in parts if sum(map(str.isalnum, part)) >= _MIN_PART_CHARS][-MAX_PARTS:]
 
 
 def remove_names(query: str, names: Collection[str]) -> str:

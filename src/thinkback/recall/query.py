@@ -51,6 +51,7 @@ class PreparedQuery:
     text: str
     vector: Vector
     k: int
+    part_vectors: Vector | None = None  # of the parts of a passage, one row each
     as_of: datetime | None = None
     explain: bool = False
     snapshot: KnowledgeSnapshot | None = None

@@ -123,7 +123,7 @@ def retrieve(
     if _asks_about_now(search):
         if query.cross_encoder is not None and read is not None and read.answers:
             kept = mark_read_updates(kept, read.answers, query.cross_encoder, search.source_turn)
-        else:
+        elif search.query_parts.manner != "at length":  # the scorer learned from questions
             kept = mark_possible_updates(kept, query.text, search.source_turn, search.loader.memoise)
     if preset.weights is not None:
         kept = add_calculation(kept, query.text, search.days_said)

@@ -216,6 +216,7 @@ class Search:
             scan_below=preset.scan_below,
             columns=columns,
             nearest=self._nearest(kind, limit),
+            part_vectors=self.query.part_vectors,
         )
 
     def _nearest(self, kind: ItemKind, limit: int) -> NearestRows | None:

@@ -1,10 +1,10 @@
 """Soft updates: of two recalled sentences kept as said, the older one may be outdated by the newer one.
 
 Without a model nothing certain is known about updates in free talk, so nothing is retired. A trained scorer
-(`language.update_scorer`) only labels what is recalled: the older sentence carries the date of the newer one as
-a note. It keeps its rank, because many labels are wrong (docs/log.md, sixteenth part). Of a sentence that is
-shown within its message both are compared, so that nothing goes unlabelled because a sentence of the message
-was kept.
+(`language.update_scorer`) only labels what is recalled: the older sentence carries the date of the newer one
+as a note. It keeps its rank, because many labels are wrong (docs/log.md, sixteenth part). Of a sentence that
+is shown within its message both are compared, so that nothing goes unlabelled because a sentence of the
+message was kept.
 """
 
 from __future__ import annotations

@@ -105,6 +105,18 @@ def test_exact_search_equals_brute_force() -> None:
     assert by_cosine.ids.tolist() == (10 + np.argsort(-cosine)[:9]).tolist()
 
 
+def test_cosine_of_a_query_with_parts_is_the_mean_of_the_whole_and_the_best_part() -> None:
+    x = clusters(300)
+    shelf = shelf_of(entries(x))
+    parts = x[[40, 80, 120]]
+    found = search(
+        shelf, "thought", x[7], np.zeros(0, np.uint32), limit=300, weights=(1, 0), part_vectors=parts
+    )
+    mean = (x @ x[7] + (x @ parts.T).max(axis=1)) / 2
+    assert found.cosine == pytest.approx(mean[found.ids - 10], abs=1e-5)
+    assert found.ids.tolist()[0] == 10 + int(mean.argmax())
+
+
 def test_probing_finds_nearly_all_neighbours() -> None:
     x = clusters(5000, seed=3)
     hashing = lsh.learned_hashing(x, lsh.choose_group_count(len(x)), seed=0)

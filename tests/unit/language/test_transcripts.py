@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from thinkback import Memory
-from thinkback.language.transcripts import possible_speakers, remove_names, speaker_terms
+from thinkback.language.transcripts import (
+    MAX_PARTS,
+    passage_parts,
+    possible_speakers,
+    remove_names,
+    speaker_terms,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +79,25 @@ def test_two_named_speakers_prefer_neither(transcript: Memory) -> None:
         (first, *_) = memory.recall("What did Priya and Gareth sell?", explain=True)
         assert first.score.breakdown is not None
         assert all(part.name != "speaker" for part in first.score.breakdown.components)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Bart: I ran today.\nAssistant: Well done!\n\nBart: ok", ["I ran today.", "Well done!"]),
+        ("妈妈：今天去爬山了。\n小安：我也想去", ["今天去爬山了。", "我也想去"]),
+        ("The pump broke. Who repaired it last year?", ["The pump broke.", "Who repaired it last year?"]),
+        ("!!!", []),
+    ],
+)  # fmt: skip
+def test_passage_parts(text: str, parts: list[str]) -> None:
+    assert passage_parts(text) == parts
+
+
+def test_only_the_last_parts_of_a_long_passage_count() -> None:
+    parts = passage_parts("\n".join(f"line number {n}" for n in range(40)))
+    assert len(parts) == MAX_PARTS
+    assert parts[-1] == "line number 39"
 
 
 def test_a_colon_in_ordinary_talk_names_no_speaker() -> None:
