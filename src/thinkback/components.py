@@ -19,7 +19,9 @@ from thinkback.session.summarizer import LLMSummaryReader, Summarizer
 from thinkback.think.commands import CommandRunner
 from thinkback.think.consolidate import Consolidator
 from thinkback.think.contract import TurnReader
+from thinkback.think.corrections import ValueSimilarity
 from thinkback.think.organise import LLMConsolidator
+from thinkback.think.reader_llm import LLMReader
 from thinkback.think.readers import create_llm_consolidator, create_reader, finds_updates
 from thinkback.think.similarity import SentenceSimilarity
 from thinkback.think.thinker import Thinker
@@ -109,7 +111,13 @@ class Components:
                 self.recall_store, shared.embedder, shared.preset, shared.replica_cache, self.indexer
             )
         self.consolidator = Consolidator(store, self.indexer, shared.llm_consolidator, shared.clock)
-        self.commands = CommandRunner(store, self.indexer, shared.clock)
+        self.commands = CommandRunner(
+            store,
+            self.indexer,
+            shared.clock,
+            ValueSimilarity(shared.embedder, shared.similarity.encoder),
+            reads_corrections=not isinstance(shared.reader, LLMReader),
+        )
         self.thinker = Thinker(
             store,
             self.indexer,

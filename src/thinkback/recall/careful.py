@@ -149,7 +149,7 @@ def _text(search: Search, hit: MemoryHit) -> str:
     memory = hit.memory
     if isinstance(memory, Turn):
         return memory.query
-    if memory.relation == SAID and memory.sources:
+    if memory.relation == SAID and memory.is_of_one_turn:
         turns = search.loader.turns([memory.last_turn])
         if turns and len(turns[0].query) <= MAX_CONTEXT_CHARS:
             return turns[0].query

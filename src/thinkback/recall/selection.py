@@ -233,10 +233,10 @@ class Selector:
     def _whole_turn(self, thought: Thought) -> Turn | None:
         """The turn of a sentence kept as said, if it may be shown with its context.
 
-        Not if it is long or hidden, or if one of its facts was retired. Sentences that were replaced are
-        shown in it, and named as past.
+        Not if it is long or hidden, if one of its facts was retired, or if the sentence was corrected since.
+        Sentences that were replaced are shown in it, and named as past.
         """
-        turn = self._source_turn(thought)
+        turn = self._source_turn(thought) if thought.is_of_one_turn else None
         if turn is None or turn.hidden or len(turn.query) > _MAX_CONTEXT_CHARS:
             return None
         return None if self._resolve_outdated.replaced_sentences(thought) is None else turn

@@ -19,8 +19,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import timedelta
-from difflib import SequenceMatcher
+from datetime import datetime, timedelta
 from typing import Literal
 
 from thinkback.errors import Conflict, ModelError, NotFound
@@ -43,13 +42,17 @@ from thinkback.language.commands import (
     topic_relation,
     topic_terms,
 )
+from thinkback.language.corrections import Correction, read_correction
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets, redact
 from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.spoken_dates import add_dates
 from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
+from thinkback.language.value_types import find_values, value_type
 from thinkback.language.writing_systems import has_han
 from thinkback.protocols import Clock, Store
+from thinkback.think.corrections import ValueSimilarity, find_corrected
 from thinkback.think.forgetting import RemainderKeeper
 from thinkback.types import (
     INSTRUCTION,
@@ -73,11 +76,7 @@ _CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
 _MAX_GAP = timedelta(days=1)  # "that" does not mean what was said longer ago
 _PAGE_ROWS = 500
 _MAX_RETRIES = 3  # of a command after a concurrent change
-_MIN_NAME_SIMILARITY = 0.6  # of a name and its corrected spelling
-_DAY_OF_MONTH = re.compile(r"\bthe \d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d[\d.,:/]*(?<![.,:/])")
-_NAME = re.compile(r"[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*)*")
-_WRITTEN_DATE = re.compile(r"\A ?\(\d{4}[^)]*\)")
+_WRITTEN_DATE = re.compile(r" ?\(\d{4}-\d[^)]*\)")
 _MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
 
 
@@ -113,17 +112,36 @@ def _without_restated(text: str, commands: Sequence[Command]) -> tuple[Command, 
 class CommandRunner:
     """Carries out the commands of turns for the spaces of one tenant."""
 
-    def __init__(self, store: Store, indexer: Indexer, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        indexer: Indexer,
+        clock: Clock,
+        similarity: ValueSimilarity,
+        *,
+        reads_corrections: bool = False,
+    ) -> None:
+        """With `reads_corrections`, also corrections without a fixed form count.
+
+        They should not if a model thinks: it reads them with what was said before.
+        """
         self._store = store
         self._indexer = indexer
         self._clock = clock
+        self._similarity = similarity
+        self._reads_corrections = reads_corrections
         self._remainder = RemainderKeeper(store, indexer, clock)
 
     def run(self, space: str, turn: Turn) -> list[Action]:
         """Carry out the commands of a stored turn, once. Returns the actions."""
         commands = find_commands(turn.query)
-        if not commands or turn.hidden or self._was_run(space, turn):
+        correction = read_correction(turn.query) if self._reads_corrections and not commands else None
+        if not (commands or correction) or turn.hidden or self._was_run(space, turn):
             return []
+        if correction is not None:
+            with _log_failure(f"correction of {turn.ref}"):
+                action = self._correct(space, turn, correction)
+                return [] if action is None else [action]
         commands = _without_restated(turn.query, commands)
         actions: list[Action] = []
         for command in commands:
@@ -151,7 +169,8 @@ class CommandRunner:
             action = self._forget_topic(space, turn, command)
             return self._instruct(space, turn, command) if action is None and command.or_wish else action
         if command.kind == "correct":
-            return self._correct(space, turn, command)
+            correction = Correction(command.new, command.old, corrects(command.text))
+            return self._correct(space, turn, correction, command.start)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)
         if may_undo(command) and is_only_commands(turn.query) and (done := self._last_commands(space, turn)):
@@ -258,76 +277,46 @@ class CommandRunner:
             keep_thoughts=keep_thoughts,
         )
 
-    def _correct(self, space: str, turn: Turn, command: Command) -> Action | None:
-        """Replace the value of the thought that a correction means, if only one can be meant.
+    def _correct(self, space: str, turn: Turn, correction: Correction, start: int = 0) -> Action | None:
+        """Replace the value that a correction means, if only one can be meant; it stands after `start`.
 
-        Where no triple holds it, it is replaced in the sentence kept as said.
+        Nothing may have been drawn from the message before. Then its sentences are kept first.
         """
         previous = self._previous_turns(space, turn)[-_CORRECTED_TURNS:]
-        if command.old:
-            found = [
-                (thought, value)
-                for thought in self._thoughts_of(space, previous)
-                for value in thought.objects
-                if normalise_name(value) == normalise_name(command.old)
-            ]
-        else:
-            found = list(self._only_value(space, previous[-1:], command))
-        if not found:
-            found = list(self._value_in_sentence(space, previous, command))
-        if len(found) != 1:
+        if not previous:
             return None
-        thought, value = found[0]
-        if normalise_name(value) == normalise_name(command.new) or thought.sentence.count(value) != 1:
+        last = previous[-1]
+        may_correct = find_values(last.query, correction.new) or (
+            correction.old and correction.old in last.query
+        )
+        if may_correct and last.thought_at is not None and not self._thoughts_of(space, [last]):
+            self._remainder.keep(space, last, lambda text: False)
+        thoughts = self._thoughts_of(space, previous)
+        target = find_corrected(correction, thoughts, last, self._similarity)
+        if target is None:
             return None
-        start = turn.query.find(command.new, command.start)
-        source = Source(turn.id, turn.asker, "query", start, start + len(command.new))
-        new = _without_repeated_unit(thought.sentence, value, command.new)
+        thought, value = target
+        start = turn.query.find(correction.new, start)
+        source = Source(turn.id, turn.asker, "query", start, start + len(correction.new))
+        new = _without_repeated_unit(thought.sentence, value, correction.new)
+        is_date = value_type(new) in ("weekday", "date", "month")
         draft = ThoughtDraft(
             subject=thought.subject,
             relation=thought.relation,
             objects=tuple(
-                item.replace(value, new) if thought.relation == SAID else new if item == value else item
-                for item in thought.objects
+                item.replace(value, new) if item.count(value) == 1 else item for item in thought.objects
             ),
-            sentence=_replace_value(thought.sentence, value, new),
+            sentence=_replace_value(thought, value, new, last.at),
             kind=thought.kind,
             sources=(*thought.sources, source),
             negated=thought.negated,
-            valid_from=thought.valid_from,
-            valid_to=thought.valid_to,
+            valid_from=None if is_date else thought.valid_from,
+            valid_to=None if is_date else thought.valid_to,
         )
-        reason = f"{turn.ref} corrects {value!r} to {command.new!r}"
+        reason = f"{turn.ref} corrects {value!r} to {correction.new!r}"
         return self._apply(
             space, turn, Operation(action="supersede", reason=reason, add=(draft,), retire=(thought.id,))
         )
-
-    def _only_value(
-        self, space: str, previous: Sequence[Turn], command: Command
-    ) -> Iterator[tuple[Thought, str]]:
-        """The only value of the only thought of the previous turn, if "no, it's X" can mean no other."""
-        thoughts = [thought for thought in self._thoughts_of(space, previous) if thought.relation != SAID]
-        if len(thoughts) != 1 or len(thoughts[0].objects) != 1:
-            return
-        (thought,), response = thoughts, previous[-1].response
-        (value,) = thought.objects
-        echoed = not response or (value in response and "?" not in response and "？" not in response)
-        if (echoed or corrects(command.text)) and _shape(value) == _shape(command.new):
-            yield thought, value
-
-    def _value_in_sentence(
-        self, space: str, previous: Sequence[Turn], command: Command
-    ) -> Iterator[tuple[Thought, str]]:
-        """The passages of sentences kept as said that a correction may mean."""
-        if not command.old and not corrects(command.text):
-            return  # "no, it's X" may contradict the assistant
-        turns = previous if command.old else previous[-1:]
-        for thought in self._thoughts_of(space, turns):
-            if thought.relation == SAID:
-                yield from (
-                    (thought, value)
-                    for value in find_similar_values(thought.object, command.old, command.new)
-                )
 
     def _instruct(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Keep a standing wish; it replaces an older one on the same topic."""
@@ -368,7 +357,7 @@ class CommandRunner:
             actor=USER_ACTOR,
             operations=(operation,),
             cause=turn.id,
-            completes_cause=is_only_commands(turn.query),
+            completes_cause=is_only_commands(turn.query) or not find_commands(turn.query),
         )
         entries, epoch = self._indexer.entries_for_plan(space, plan)
         (action,) = self._store.apply(space, plan, entries, self._clock(), epoch)
@@ -464,21 +453,6 @@ class _Topic:
         )
 
 
-def find_similar_values(sentence: str, old: str, new: str) -> list[str]:
-    """The passages of a sentence that a correction to `new` may mean: `old`, or what looks like `new`."""
-    if old:
-        whole_word = rf"(?<![^\W\u3400-\u9fff]){re.escape(old)}(?![^\W\u3400-\u9fff])"
-        return [old] if len(re.findall(whole_word, sentence)) == 1 else []
-    if _DAY_OF_MONTH.search(new):
-        return [match[0] for match in _DAY_OF_MONTH.finditer(sentence)]
-    if _shape(new) == "number":
-        return [match[0] for match in _NUMBER.finditer(sentence)]
-    if _shape(new) == "name":
-        names = [match[0] for match in _NAME.finditer(sentence)]
-        return [name for name in names if SequenceMatcher(None, name, new).ratio() >= _MIN_NAME_SIMILARITY]
-    return []
-
-
 def _without_repeated_unit(sentence: str, value: str, new: str) -> str:
     """The new value without the words that already follow the old one: "8 people" and "13 people" -> "13"."""
     rest = sentence.partition(value)[2].lower().lstrip()
@@ -486,17 +460,11 @@ def _without_repeated_unit(sentence: str, value: str, new: str) -> str:
     return first if unit and rest.startswith(unit.lower()) else new
 
 
-def _replace_value(sentence: str, value: str, new: str) -> str:
-    """The sentence with the new value; the date that was written after the old one is removed."""
-    before, _, after = sentence.partition(value)
-    return before + new + (_WRITTEN_DATE.sub("", after, count=1) if any(map(str.isdigit, value)) else after)
-
-
-def _shape(value: str) -> str:
-    """What a value looks like. "No, it's X" replaces only a value of the same shape."""
-    if any(char.isdigit() for char in value):
-        return "number"
-    return "name" if value[:1].isupper() else "han" if value[:1] >= "\u4e00" else "words"
+def _replace_value(thought: Thought, value: str, new: str, at: datetime) -> str:
+    """The sentence with the new value; of a sentence kept as said, dates are written anew as of `at`."""
+    if thought.relation != SAID:
+        return thought.sentence.replace(value, new)
+    return add_dates(_WRITTEN_DATE.sub("", thought.sentence).replace(value, new), at)
 
 
 def _list_refs(kind: Literal["turn", "thought"], ids: Sequence[int]) -> str:

@@ -17,10 +17,10 @@ class SentenceSimilarity:
     """Cosine of the vectors of an encoder. Without one, no two sentences are alike."""
 
     def __init__(self, encoder: Embedder | None) -> None:
-        self._encoder = encoder
+        self.encoder = encoder
 
     def __call__(self, first: str, second: str) -> float:
-        if self._encoder is None:
+        if self.encoder is None:
             return 0.0
-        one, other = self._encoder.embed([first, second])
+        one, other = self.encoder.embed([first, second])
         return float(one @ other)

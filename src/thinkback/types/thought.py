@@ -75,6 +75,11 @@ class ThoughtDraft:
         return max((source.turn for source in self.sources), default=0)
 
     @property
+    def is_of_one_turn(self) -> bool:
+        """Whether all sources are in one turn; a sentence that was corrected stands in none of its turns."""
+        return len({source.turn for source in self.sources}) == 1
+
+    @property
     def search_text(self) -> str:
         """The text to embed and search. Empty for "same as" and instructions: they answer no question."""
         return "" if self.relation in (SAME_AS, INSTRUCTION) else self.sentence

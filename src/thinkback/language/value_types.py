@@ -1,0 +1,115 @@
+"""Types of values that their form tells: weekdays, dates, clock times, numbers, codes and the like.
+
+    value_type("8:40")                                  "time"
+    find_values("dentist on thursday at 3", "friday")   ["thursday"]
+
+A correction ("no wait, its friday") names only the new value. What it corrects is a value of the same type.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+ValueType = Literal["weekday", "date", "month", "time", "person", "code", "number"]
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_HAN_DIGITS = "[零〇一二两三四五六七八九十百千万]"
+_HAN_NUMBER = rf"(?:\d+|{_HAN_DIGITS}{{1,4}})"
+_DIGITS = r"\d[\d.,:/]*(?<![.,:/])"
+_UNIT = (
+    r"(?: ?(?:kg|mg|ml|km|cm|k|g|m|%|€|£|\$|euros?|dollars?|pounds?|bucks|people|kids|years?|weeks?|days?"
+    r"|hours?|mins?|minutes?)(?![^\W_]))"
+)
+_HAN_UNIT = (
+    "(?:个|只|条|位|人|岁|块|元|万|斤|公斤|毫克|克|片|颗|粒|楼|层|步|本|件|套|间|辆|次|天|年|周|小时|分钟|公里|平米?"
+    "|米|份|张|杯|瓶|盒|双|度|折|倍|口|名|节|届|%)"
+)
+_WORD_NUMBER = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+    r"|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]\w+)?)"
+)
+
+# The first type that fits a value is its type.
+_PATTERNS: dict[ValueType, re.Pattern[str]] = {
+    "weekday": re.compile(
+        r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?\b|(?:周|星期|礼拜)[一二三四五六日天]",
+        re.IGNORECASE,
+    ),
+    "date": re.compile(
+        rf"\b(?:{_DAY} (?:of )?{_MONTH}|{_MONTH} {_DAY}|the {_DAY}(?<=[a-z])|\d{{1,2}}(?:st|nd|rd|th))\b"
+        rf"|{_HAN_NUMBER}月{_HAN_NUMBER}[日号]?|{_HAN_NUMBER}[日号](?!楼|线|店)",
+        re.IGNORECASE,
+    ),
+    "time": re.compile(
+        r"(?<![\dA-Za-z])(?:\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?|\d{1,2}[:：]\d{2}(?!\d))"
+        r"|\b(?:noon|midnight)\b"
+        rf"|(?:早上|上午|中午|下午|晚上|凌晨|傍晚)?{_HAN_NUMBER}点(?:半|一刻|{_HAN_NUMBER}分?)?",
+        re.IGNORECASE,
+    ),
+    "month": re.compile(rf"\b{_MONTH}\b|{_HAN_NUMBER}月", re.IGNORECASE),
+    "person": re.compile(
+        r"\b(?:dr|mr|mrs|ms|miss|prof|auntie?|uncle)\.? [^\W\d_]+"
+        r"|[^\W\d_]{1,3}(?:医生|大夫|老师|先生|女士|教授|师傅|阿姨|叔叔|经理|主任)",
+        re.IGNORECASE,
+    ),
+    "code": re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Z])[A-Z0-9-]{3,10}(?![A-Za-z0-9])"),
+    "number": re.compile(
+        rf"(?P<amount>[€$£¥￥]?{_DIGITS})(?P<unit>{_UNIT}|{_HAN_UNIT})?|\b(?P<word>{_WORD_NUMBER})\b"
+        rf"|(?P<han>{_HAN_DIGITS}{{1,6}})(?P<han_unit>{_HAN_UNIT})|(?P<bare>{_HAN_DIGITS}{{2,6}})",
+        re.IGNORECASE,
+    ),
+}
+_WRITTEN_DATE = re.compile(r" ?\(\d{4}-[^)]*\)")  # after a relative date, by `spoken_dates.add_dates`
+
+
+def value_type(text: str) -> ValueType | None:
+    """The type of a text that is one value; None if its form does not tell."""
+    return next((name for name, pattern in _PATTERNS.items() if pattern.fullmatch(text)), None)
+
+
+def find_values(text: str, like: str) -> list[str]:
+    """The values in a text of the same type as `like`.
+
+    Of numbers, those with the same unit; if there are none, those without any. If `like` has no unit, the
+    numbers come without theirs, and those within dates and times count if there are no others.
+    """
+    of_type = value_type(like)
+    if of_type is None:
+        return []
+    shown = _WRITTEN_DATE.sub(_blank, text)
+    if of_type != "number":
+        return [match[0] for match in _PATTERNS[of_type].finditer(shown)]
+    rest = shown
+    for name in ("date", "time", "weekday"):
+        rest = _PATTERNS[name].sub(_blank, rest)
+    numbers = [_Number.read(match) for match in _PATTERNS["number"].finditer(rest)]
+    unit = _Number.read(_PATTERNS["number"].fullmatch(like)).unit
+    if not unit:
+        numbers = numbers or [_Number.read(match) for match in _PATTERNS["number"].finditer(shown)]
+        return [number.amount for number in numbers]
+    same_unit = [number.text for number in numbers if number.unit == unit]
+    return same_unit or [number.text for number in numbers if not number.unit]
+
+
+class _Number(NamedTuple):
+    """A number as it stands in a text, without its unit, and the unit."""
+
+    text: str
+    amount: str
+    unit: str
+
+    @classmethod
+    def read(cls, match: re.Match[str] | None) -> _Number:
+        if match is None:
+            return cls("", "", "")
+        amount = match["amount"] or match["word"] or match["han"] or match["bare"]
+        return cls(match[0], amount, (match["unit"] or match["han_unit"] or "").strip().lower())
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

@@ -1,0 +1,129 @@
+"""Finds the value that a correction means among the thoughts of the messages before it.
+
+In doubt nothing is corrected. Words of similar meaning are compared in English sentences and in the values of
+triples; where a Chinese word begins and ends is not known, so a Chinese sentence is corrected by type only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from thinkback.language.corrections import Correction
+from thinkback.language.names import normalise_name
+from thinkback.language.value_types import find_values, value_type
+from thinkback.language.writing_systems import has_han
+from thinkback.protocols import Embedder
+from thinkback.types import SAID, Thought, Turn
+
+Target = tuple[Thought, str]
+
+
+class ValueSimilarity:
+    """How alike values are in meaning: the cosine of the embedder, and of the encoder for Chinese.
+
+    The limits hold for MiniLM and for the encoder; with other embedders nothing is alike.
+    """
+
+    def __init__(self, embedder: Embedder, encoder: Embedder | None) -> None:
+        self._embedder = embedder if "minilm" in embedder.name else None
+        self._encoder = encoder
+
+    def __call__(self, value: str, others: Sequence[str]) -> list[float]:
+        model = self._encoder if has_han(value) else self._embedder
+        if model is None:
+            return [0.0] * len(others)
+        vector, *vectors = model.embed([value, *others])
+        return [float(other @ vector) for other in vectors]
+
+
+_MIN_SPELLING_SIMILARITY = 0.6  # of a name and its corrected spelling
+_MIN_MEANING_SIMILARITY = 0.4  # "Porto" and "Lisbon" have .69, "Porto" and "horrible" .15
+_WORD = re.compile(r"[^\W_][\w'’-]*")
+
+
+def find_corrected(
+    correction: Correction, thoughts: Sequence[Thought], previous: Turn, are_alike: ValueSimilarity
+) -> Target | None:
+    """The thought and its value that a correction means; None if that is not certain.
+
+    `thoughts` are those of the messages before, `previous` is the last of these messages. A value that is
+    named ("not Paris") may be in any of them, others only in the last one, and not if the answer to that was
+    a question, unless the correction says that something was wrong.
+    """
+    if correction.old:
+        found = list(_named(correction.old, thoughts))
+    elif correction.is_explicit or not _asks_back(previous):
+        last = [
+            thought for thought in thoughts if any(source.turn == previous.id for source in thought.sources)
+        ]
+        found = list(_of_same_type(correction.new, last)) or list(_similar(correction.new, last, are_alike))
+    else:
+        return None
+    triples = [(thought, value) for thought, value in found if thought.relation != SAID]
+    targets = triples or found
+    if len(targets) != 1 or normalise_name(targets[0][1]) == normalise_name(correction.new):
+        return None
+    return targets[0] if targets[0][0].sentence.count(targets[0][1]) == 1 else None
+
+
+def _named(old: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
+    """Where the old value stands, as the value of a triple or in a sentence kept as said."""
+    whole_word = re.compile(rf"(?<![^\W\u3400-\u9fff]){re.escape(old)}(?![^\W\u3400-\u9fff])", re.IGNORECASE)
+    for thought in thoughts:
+        texts = (thought.sentence,) if thought.relation == SAID else thought.objects
+        found = [match for text in texts for match in whole_word.findall(text)]
+        if len(found) == 1:
+            yield thought, found[0]
+
+
+def _of_same_type(new: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
+    for thought in thoughts:
+        texts = (thought.sentence,) if thought.relation == SAID else thought.objects
+        yield from ((thought, value) for text in texts for value in find_values(text, new))
+
+
+def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity) -> Iterator[Target]:
+    """The value that is spelt like the new one, or means something of the same kind."""
+    if value_type(new) is not None:
+        return
+    triples = [thought for thought in thoughts if thought.relation != SAID]
+    stated = [(thought, value) for thought in triples for value in thought.objects]
+    if len(stated) == 1 and _are_names(stated[0][1], new):
+        yield stated[0]
+        return
+    kept = [thought for thought in thoughts if thought.relation == SAID]
+    places = [*stated, *((thought, value) for thought in kept for value in _words(thought.sentence, new))]
+    spelling = [_spelling_similarity(value, new) for _, value in places]
+    if max(spelling, default=0.0) >= _MIN_SPELLING_SIMILARITY:
+        yield places[int(np.argmax(spelling))]
+    elif places:
+        meaning = similarity(new, [value for _, value in places])
+        if max(meaning) >= _MIN_MEANING_SIMILARITY:
+            yield places[int(np.argmax(meaning))]
+
+
+def _words(sentence: str, new: str) -> list[str]:
+    """The runs of as many words of a sentence as the new value has."""
+    if has_han(sentence):
+        return []
+    words = list(_WORD.finditer(sentence))
+    pairs = zip(words, words[len(new.split()) - 1 :], strict=False)
+    runs = [sentence[first.start() : last.end()] for first, last in pairs]
+    return [run for run in runs if sentence.count(run) == 1]
+
+
+def _are_names(*values: str) -> bool:
+    return all(value[:1].isupper() for value in values)
+
+
+def _spelling_similarity(one: str, other: str) -> float:
+    one, other = one.casefold(), other.casefold()
+    return SequenceMatcher(None, one, other).ratio() if one != other else 0.0
+
+
+def _asks_back(turn: Turn) -> bool:
+    return "?" in turn.response or "？" in turn.response

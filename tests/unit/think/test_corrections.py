@@ -1,0 +1,117 @@
+"""Short corrections of the message before. The writers of the messages in `scenarios` had seen no code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thinkback import Memory
+from thinkback.embedders.registry import create_embedder
+from thinkback.language.corrections import Correction, read_correction
+from thinkback.language.value_types import find_values, value_type
+
+CORRECTIONS = Path(__file__).parents[3] / "scenarios" / "corrections"
+MIN_CORRECTED = {"en": 0.5, "zh": 0.38}  # of both files, which were read; see docs/log.md for a first run
+
+
+def examples(lang: str) -> list[dict[str, Any]]:
+    files = sorted(CORRECTIONS.glob("*.jsonl"))
+    lines = [line for path in files for line in path.read_text("utf-8").splitlines()]
+    return [example for example in map(json.loads, lines) if example["lang"] == lang]
+
+
+def corrected_sentence(memory: Memory, said: str, then: str) -> str | None:
+    """The sentence after a correction; None if nothing was corrected."""
+    memory.remember(said)
+    memory.post_think()
+    memory.remember(then)
+    memory.post_think()
+    found = [action for action in memory.journal() if "corrects" in action.reason]
+    return next(thought.sentence for thought in found[0].after if thought.current) if found else None
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_corrections_as_people_write_them(lang: str) -> None:
+    embedder = create_embedder("minilm+use")
+    corrected, wrong = 0, []
+    for example in examples(lang):
+        with Memory.open(":memory:", embedder=embedder, background=False) as memory:
+            sentence = corrected_sentence(memory, example["said"], example["then"])
+        if example["new"] is None and sentence is not None:
+            wrong.append((example["said"], example["then"], sentence))
+        corrected += bool(example["new"] and sentence and example["new"].lower() in sentence.lower())
+    assert wrong == []
+    wanted = sum(example["new"] is not None for example in examples(lang))
+    assert corrected / wanted >= MIN_CORRECTED[lang]
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "sentence"),
+    [
+        ("i have a dentist appointment on thursday", "no wait its friday", "on friday"),
+        ("my doctor is dr hansen", "no sorry dr haugen", "dr haugen"),
+        ("the rent is 850", "oops, 950", "the rent is 950"),
+        ("my sister lives in porto", "no, it's lisbon", "The user's sister lives in lisbon."),
+        ("我周四去看牙医", "不对，是周五", "我周五去看牙医"),
+        ("房租是3200", "哦不，3500", "房租是3500"),
+    ],
+)
+def test_corrected_fact_answers_the_question(said: str, then: str, sentence: str) -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        found = corrected_sentence(memory, said, then)
+        assert found is not None
+        assert sentence in found
+        assert [thought.sentence for thought in memory.thoughts()] == [found]
+        memory.undo(next(action for action in memory.journal() if "corrects" in action.reason))
+        assert found not in [thought.sentence for thought in memory.thoughts()]
+
+
+def test_answer_to_a_question_corrects_nothing() -> None:
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        memory.remember("the rent is 850", "Good to know. How many rooms do you have?")
+        memory.post_think()
+        memory.remember("3")
+        memory.post_think()
+        assert any("850" in thought.sentence for thought in memory.thoughts())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no wait its friday", Correction("friday", "", True)),
+        ("*thursday", Correction("thursday", "", True)),
+        ("not deloitte, kpmg", Correction("kpmg", "deloitte", True)),
+        ("8:40", Correction("8:40", "", False)),
+        ("打错了 是周四", Correction("周四", "", True)),
+        ("is it friday?", None),
+        ("great, thanks", None),
+        ("", None),
+    ],
+)
+def test_read_correction(text: str, expected: Correction | None) -> None:
+    assert read_correction(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "like", "values"),
+    [
+        ("dentist on thursday (2026-11-19) at 3", "friday", ["thursday"]),
+        ("dentist on thursday (2026-11-19) at 3", "4", ["3"]),
+        ("a table for 12 people at 8:30", "14", ["12"]),
+        ("lunch is at 12:30", "5 min", []),
+        ("我爸降压药一天吃两片", "一片", ["两片"]),
+        ("周末聚餐一共8个人", "9个", ["8个"]),
+        ("flight KL1009 on friday", "KL1007", ["KL1009"]),
+        ("my sister lives in porto", "lisbon", []),
+    ],
+)
+def test_find_values(text: str, like: str, values: list[str]) -> None:
+    assert find_values(text, like) == values
+
+
+def test_value_type_of_prose_is_unknown() -> None:
+    assert value_type("lisbon") is None
+    assert value_type("the day after") is None
