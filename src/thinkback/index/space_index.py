@@ -440,7 +440,7 @@ class _Gathered:
 
 def _with_parts(rows: RowTable, query: IndexQuery, slots: Slots, cosine: Vector) -> Vector:
     """The cosines of the whole query with these rows, with those of its best part if it has parts."""
-    if query.part_vectors is None:
+    if query.part_vectors is None or not len(slots):
         return cosine
     best: Vector = np.maximum.reduce([rows.vectors.cosines(part, slots) for part in query.part_vectors])
     mean: Vector = (cosine + best) * np.float32(0.5)

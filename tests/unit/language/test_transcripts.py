@@ -100,6 +100,14 @@ def test_only_the_last_parts_of_a_long_passage_count() -> None:
     assert parts[-1] == "line number 39"
 
 
+def test_a_long_message_to_an_empty_memory_recalls_nothing() -> None:
+    long = "We spent the afternoon in the garden. Then it began to rain. " * 8
+    with Memory.open(":memory:", embedder="hashing", background=False) as memory:
+        assert not memory.recall(long).items
+        memory.remember("The blue notebook is at the office.")  # a turn, and no thought
+        memory.recall(long + "Where is my blue notebook?")
+
+
 def test_a_colon_in_ordinary_talk_names_no_speaker() -> None:
     with Memory(":memory:", background=False) as memory:
         memory.remember("Note: the bins go out on Tuesday.")

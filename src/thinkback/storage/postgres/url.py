@@ -12,7 +12,7 @@ SCHEMES = ("postgresql", "postgres")
 POOL_SIZE = 10
 POOL_TIMEOUT_SECONDS = 5.0
 VACUUM_LIMIT_MB = 256
-HNSW_MIN_ROWS = 200_000
+HNSW_MIN_ROWS = 500_000
 
 
 @dataclass(frozen=True)
