@@ -50,7 +50,7 @@ _PATTERNS_ZH = _LEAD_ZH, _TAIL_ZH, _OLD_ZH, _EXPLICIT_ZH
 
 _OWN_WORDS = re.compile(r"\bdid i say [^?]+\?\s*", re.IGNORECASE)
 _REPEATED = re.compile(r"\A(.{2,}?)(?:\s*\1)+\Z")
-_CLAUSE_END = re.compile(r"[,;!，。；！、]+\s*|(?<!\d)\.+\s*|\.+\s+|\.+\Z|\s+-+\s+")
+_CLAUSE_END = re.compile(r"[;!，。；！、]+\s*|,+(?!\d{3})\s*|(?<!\d)\.+\s*|\.+\s+|\.+\Z|\s+-+\s+")
 _SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])\s+|\s+(?=[\u4e00-\u9fff])")
 
 
@@ -71,10 +71,14 @@ def read_correction(text: str) -> Correction | None:
     clauses = _CLAUSE_END.split(_OWN_WORDS.sub("sorry ", text))
     if han:
         clauses = [part for clause in clauses for part in _SPACE_ZH.split(clause)]
-    stripped = [lead.sub("", clause.strip(" *“”\"'"), count=1) for clause in clauses if clause.strip(" *")]
-    old = next((match["old"] for clause in stripped if (match := negated.match(clause))), "")
-    is_explicit = bool(old or explicit.search(text))
+    clauses = [clause.strip(" “”\"'") for clause in clauses if clause.strip(" *")]
+    stripped = [lead.sub("", clause.strip("* "), count=1) for clause in clauses]
     values = [_REPEATED.sub(r"\1", tail.sub("", clause, count=1).strip()) for clause in stripped]
+    old = next((match["old"] for clause in stripped if (match := negated.match(clause))), "")
+    is_explicit = bool(old) or any(
+        explicit.search(clause) and (value_type(value) or _is_remark(value, han))
+        for clause, value in zip(clauses, values, strict=True)
+    )
     told = [
         value for value, clause in zip(values, stripped, strict=True) if value and not negated.match(clause)
     ]

@@ -64,6 +64,7 @@ _PATTERNS: dict[ValueType, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
+_HOUR_OR_DAY = re.compile(r"\d{1,2}")
 _WRITTEN_DATE = re.compile(r" ?\(\d{4}-[^)]*\)")  # after a relative date, by `spoken_dates.add_dates`
 
 
@@ -76,7 +77,7 @@ def find_values(text: str, like: str) -> list[str]:
     """The values in a text of the same type as `like`.
 
     Of numbers, those with the same unit; if there are none, those without any. If `like` has no unit, the
-    numbers come without theirs, and those within dates and times count if there are no others.
+    numbers come without theirs, and it may be the hour of a time or the day of a date.
     """
     of_type = value_type(like)
     if of_type is None:
@@ -90,7 +91,8 @@ def find_values(text: str, like: str) -> list[str]:
     numbers = [_Number.read(match) for match in _PATTERNS["number"].finditer(rest)]
     unit = _Number.read(_PATTERNS["number"].fullmatch(like)).unit
     if not unit:
-        numbers = numbers or [_Number.read(match) for match in _PATTERNS["number"].finditer(shown)]
+        if not numbers and _HOUR_OR_DAY.fullmatch(like):
+            numbers = [_Number.read(match) for match in _PATTERNS["number"].finditer(shown)]
         return [number.amount for number in numbers]
     same_unit = [number.text for number in numbers if number.unit == unit]
     return same_unit or [number.text for number in numbers if not number.unit]
