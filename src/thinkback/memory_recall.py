@@ -108,7 +108,8 @@ class MemoryRecall(MemoryQueries):
             resolved = self._understand(text, view) if past is None else ResolvedQuery("none")
         with view.lock:
             speakers = find_speakers(text, view.index) if active_preset.rewrite_query else ()
-        parts = () if is_brief(text) or not active_preset.rewrite_query else passage_parts(text)
+        parts = passage_parts(text) if active_preset.rewrite_query and not is_brief(text) else []
+        parts = parts if len(parts) > 1 else []
         with watch("embed"):
             vector, *part_vectors = self.embedder.embed([remove_names(text, speakers), *parts])
         cross_encoder = self._get_cross_encoder() if active_preset.read_candidates else None
@@ -119,7 +120,7 @@ class MemoryRecall(MemoryQueries):
             prepared = PreparedQuery(
                 text=text,
                 vector=vector,
-                part_vectors=np.stack(part_vectors) if len(part_vectors) > 1 else None,
+                part_vectors=np.stack(part_vectors) if part_vectors else None,
                 k=k,
                 as_of=as_of,
                 explain=explain,

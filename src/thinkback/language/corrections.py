@@ -8,91 +8,115 @@ before is known: that must contain one value of the same type (`value_types`), o
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from thinkback.language.value_types import value_type
 from thinkback.language.writing_systems import has_han
+
+CorrectionStrength = Literal["certain", "likely", "bare"]
 
 MAX_CORRECTION_CHARS = 80
 _MAX_CLAUSES = 3
 _MAX_UNTYPED_WORDS = 2
 _MAX_UNTYPED_CHARACTERS = 4
 
-_APOLOGY = (
-    r"(?:no+|nope|nah|not quite|sorry|sry|soz|apologies|oops|whoops|actually|correction|typo|nvm|wrong|rather"
-    r"|never ?mind|my (?:bad|mistake)|make (?:that|it)|scratch that|i (?:meant|mean)|brain fart"
-    r"|mixed (?:that|it|them) up|i (?:misspoke|mistyped|misread)|change (?:that|it) to)"
+# No quantified word may stand inside another quantifier: messages such as 哈哈哈哈哈哈 must not take long.
+_CERTAIN_EN = (
+    r"(?:typo|correction|scratch that|make that|change (?:that|it) to|my (?:bad|mistake)|brain fart"
+    r"|i (?:meant|mean|misspoke|mistyped|misread)|mixed (?:that|it|them) up)"
 )
-_FILLER = (
-    r"(?:oh|ah|er+m?|um+|hmm+|ugh|argh|ok|okay|well|and|but|so|yeah|damn(?: it)?|shit|fuck|god|lol|haha+|omg"
-    r"|wait|hang on|hold on|please|pls|even|technically|really|i think|it'?s|it is|that'?s|that is|he'?s"
-    r"|she'?s|is|was|at|on|in|for|to|a|an|the|called|named|should be|it should be|more like|coming|comes)"
+_LIKELY_EN = r"(?:no|nope|nah|wait|sorry|sry|soz|apologies|oops|whoops|actually|nvm|rather)"
+_FILLER_EN = (
+    r"(?:oh|ah|um|er|erm|hmm|ugh|argh|ok|okay|well|but|so|yeah|damn(?: it)?|shit|fuck|god|lol|haha|omg"
+    r"|hang on|hold on|technically|really|i think|it'?s|it is|that'?s|that is|he'?s|she'?s|is|was|at|on|in"
+    r"|for|a|an|the|called|named|should be|it should be|more like)"
 )
-_LEAD_EN = re.compile(rf"(?:(?:{_APOLOGY}|{_FILLER})(?:[\s:]+|\Z))*", re.IGNORECASE)
-_TAIL_EN = re.compile(rf"(?:\s+(?:{_APOLOGY}|{_FILLER}))*[\s*]*\Z", re.IGNORECASE)
-_EXPLICIT_EN = re.compile(rf"(?:\A|[\s,.;!*])(?:{_APOLOGY})(?:[\s,.;:!]|\Z)|\*", re.IGNORECASE)
-_OLD_EN = re.compile(r"\Anot (?P<old>[^,.;!?]{1,30})\Z", re.IGNORECASE)
+_LEAD_EN = re.compile(rf"(?:(?:{_CERTAIN_EN}|{_LIKELY_EN}|{_FILLER_EN})(?:[\s:]+|\Z))*", re.IGNORECASE)
+_TAIL_EN = re.compile(rf"(?:\s+(?:{_CERTAIN_EN}|{_LIKELY_EN}|{_FILLER_EN}))*\Z", re.IGNORECASE)
+_OLD_EN = re.compile(r"not (?P<old>[^,.;!?]{1,30})", re.IGNORECASE)
+# "no, it's lisbon" and "oops lisbon", but not "no sugar" and "sorry bob"
+_LINKED_EN = re.compile(
+    r"\W*(?:(?:no|nope|nah|wait|sorry|oops|whoops|actually)\W+)+(?:it'?s|it is|that'?s|(?:it )?should be)\s"
+    r"|\W*(?:oops|whoops|no,? wait|wait,? no)\W",
+    re.IGNORECASE,
+)
+_ADDS = re.compile(r"\b(?:and|too|also|either|as well|thanks?|please|pls)\b|也|还有|谢", re.IGNORECASE)
 
-_APOLOGY_ZH = (
-    "(?:(?:我)?(?:刚才?)?[说写打记看听搞弄算][错混快反](?:了|字)?|不对|错了|口误|手[滑误]|更正(?:一下)?|[哦啊]不|不不"
-    "|应该是|其实是|原来是|准确说(?:是)?|(?:请)?改成|我(?:是说|说的是|的意思是)|瞎说的|typo|sorry|抱歉|不好意思)"
+_CERTAIN_ZH = (
+    "(?:我?刚?才?[说写打记看听搞弄算][错混反][了字]?|口误|手[滑误]|更正一?下?|请?改成|我是说|我说的是"
+    "|我的意思是|瞎说的|typo)"
 )
-_FILLER_ZH = (
-    "(?:等[下等一]下?|wait|哦|啊|呃|额|嗯|咳+|靠|哎呀?|哈+|是|在|跟|叫|姓|其实|应该|才对|才是|啦|了|吧|的)"
+_LIKELY_ZH = "(?:不对|错了|哦不|啊不|不不|应该是|其实是|原来是|准确说是?|sorry|wait|抱歉|不好意思|才对)"
+_FILLER_ZH = "(?:等下|等等|等一下|哦|啊|呃|额|嗯|咳|靠|哎呀|哎|哈|是|在|叫|姓|其实|应该|啦|了|吧|的)"
+_LEAD_ZH = re.compile(rf"(?:(?:{_CERTAIN_ZH}|{_LIKELY_ZH}|{_FILLER_ZH})[\s:：]?)*", re.IGNORECASE)
+_TAIL_ZH = re.compile(rf"(?:{_CERTAIN_ZH}|{_LIKELY_ZH}|{_FILLER_ZH})*\Z", re.IGNORECASE)
+_OLD_ZH = re.compile(r"不是(?P<old>[^，,。\s]{1,10})")
+
+_ABBREVIATION = r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)(?<!\bprof)(?<!\b[ap])(?<!\b[ap]\.m)"
+_CLAUSE_END = re.compile(
+    rf"[;!，。；！、]+\s*|(?<!\d),+\s*|,+(?!\d)\s*|(?<!\d){_ABBREVIATION}\.+\s*|(?<=\d)\.+(?:\s+|\Z)",
+    re.IGNORECASE,
 )
-_LEAD_ZH = re.compile(rf"(?:(?:{_APOLOGY_ZH}|{_FILLER_ZH})[\s:：]*)*", re.IGNORECASE)
-_TAIL_ZH = re.compile(rf"(?:\s*(?:{_APOLOGY_ZH}|{_FILLER_ZH}))*\Z", re.IGNORECASE)
-_EXPLICIT_ZH = re.compile(rf"{_APOLOGY_ZH}|才对|\*", re.IGNORECASE)
-_OLD_ZH = re.compile(r"\A不是(?P<old>[^，,。\s]{1,10})\Z")
-
-_PATTERNS_EN = _LEAD_EN, _TAIL_EN, _OLD_EN, _EXPLICIT_EN
-_PATTERNS_ZH = _LEAD_ZH, _TAIL_ZH, _OLD_ZH, _EXPLICIT_ZH
-
-_OWN_WORDS = re.compile(r"\bdid i say [^?]+\?\s*", re.IGNORECASE)
-_REPEATED = re.compile(r"\A(.{2,}?)(?:\s*\1)+\Z")
-_CLAUSE_END = re.compile(r"[;!，。；！、]+\s*|,+(?!\d{3})\s*|(?<!\d)\.+\s*|\.+\s+|\.+\Z|\s+-+\s+")
 _SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])\s+|\s+(?=[\u4e00-\u9fff])")
 
 
 class Correction(NamedTuple):
-    """The new value, the old one if it is named, and whether the message says that something was wrong."""
+    """The new value, and the old one if it is named.
+
+    It is "certain" that something is corrected if the message says so ("typo", "i meant"), "likely" after
+    "no" or "oops", and "bare" if the message is nothing but a value. `tells_more`: other words follow.
+    """
 
     new: str
-    old: str
-    is_explicit: bool
+    old: str = ""
+    strength: CorrectionStrength = "bare"
+    tells_more: bool = False
 
 
 def read_correction(text: str) -> Correction | None:
     """The correction that a message may be, as far as its words alone can tell; None for other messages."""
-    if len(text) > MAX_CORRECTION_CHARS or text.rstrip().endswith(("?", "？", "吗")):
+    if len(text) > MAX_CORRECTION_CHARS or text.rstrip().endswith(("?", "？", "吗")) or _ADDS.search(text):
         return None
     han = has_han(text)
-    lead, tail, negated, explicit = _PATTERNS_ZH if han else _PATTERNS_EN
-    clauses = _CLAUSE_END.split(_OWN_WORDS.sub("sorry ", text))
+    lead, tail, negated = (_LEAD_ZH, _TAIL_ZH, _OLD_ZH) if han else (_LEAD_EN, _TAIL_EN, _OLD_EN)
+    clauses = _CLAUSE_END.split(text)
     if han:
         clauses = [part for clause in clauses for part in _SPACE_ZH.split(clause)]
-    clauses = [clause.strip(" “”\"'") for clause in clauses if clause.strip(" *")]
-    stripped = [lead.sub("", clause.strip("* "), count=1) for clause in clauses]
-    values = [_REPEATED.sub(r"\1", tail.sub("", clause, count=1).strip()) for clause in stripped]
-    old = next((match["old"] for clause in stripped if (match := negated.match(clause))), "")
-    is_explicit = bool(old) or any(
-        explicit.search(clause) and (value_type(value) or _is_remark(value, han))
-        for clause, value in zip(clauses, values, strict=True)
-    )
-    told = [
-        value for value, clause in zip(values, stripped, strict=True) if value and not negated.match(clause)
+    clauses = [clause.strip() for clause in clauses if clause.strip(" *")][: _MAX_CLAUSES + 1]
+    stripped = [lead.sub("", clause.strip(" *"), count=1).strip() for clause in clauses]
+    olds = [match["old"] for clause in stripped if (match := negated.fullmatch(clause))]
+    values = [
+        "" if negated.fullmatch(clause) else tail.sub("", clause, count=1).strip() for clause in stripped
     ]
-    typed = [value for value in told[:_MAX_CLAUSES] if value_type(value)]
-    if typed and (is_explicit or typed[0] == told[0] or all(_is_remark(value, han) for value in told)):
-        return Correction(typed[0], old, is_explicit)
-    if told and is_explicit and _may_be_value(told[0], han):
-        return Correction(told[0], old, is_explicit)
-    return None
+    told = [value for value in values if value]
+    typed = [value for value in told if value_type(value)]
+    strength = _strength(clauses, values, han) if not olds else "certain"
+    if typed:
+        only_value = len(told) == 1
+        if len(set(typed)) > 1 or (strength == "bare" and not only_value):
+            return None
+        return Correction(typed[0], olds[0] if olds else "", strength, not only_value)
+    if not told or not _may_be_value(told[0], han):
+        return None
+    linked = strength == "certain" or (strength == "likely" and (han or bool(_LINKED_EN.match(text))))
+    return Correction(told[0], olds[0] if olds else "", strength, len(told) > 1) if linked else None
 
 
-def _is_remark(text: str, han: bool) -> bool:
-    """Whether words beside a value are too few to tell something else."""
-    return len(text) <= _MAX_UNTYPED_CHARACTERS if han else len(text.split()) <= _MAX_UNTYPED_WORDS
+def _strength(clauses: list[str], values: list[str], han: bool) -> CorrectionStrength:
+    """How sure it is, by the clauses that are nothing but an apology, a value, or both."""
+    certain, likely = (_CERTAIN_ZH, _LIKELY_ZH) if han else (_CERTAIN_EN, _LIKELY_EN)
+    short = [
+        clause
+        for clause, value in zip(clauses, values, strict=True)
+        if not value or value_type(value) or _may_be_value(value, han)
+    ]
+    if any("*" in clause or _contains(certain, clause, han) for clause in short):
+        return "certain"
+    return "likely" if any(_contains(likely, clause, han) for clause in short) else "bare"
+
+
+def _contains(words: str, text: str, han: bool) -> bool:
+    return re.search(words if han else rf"\b{words}\b", text, re.IGNORECASE) is not None
 
 
 def _may_be_value(text: str, han: bool) -> bool:

@@ -64,7 +64,8 @@ def passage_parts(text: str) -> list[str]:
     lines = text.splitlines()
     if len(lines) < 2:
         lines = [sentence.text for sentence in split_sentences(text)]
-    parts = [_LABEL.sub("", line, count=1).strip() for line in lines]
+    labels = map(_LABEL.match, lines)
+    parts = [line[label.end() if label else 0 :].strip() for line, label in zip(lines, labels, strict=True)]
     return [part for part in parts if sum(map(str.isalnum, part)) >= _MIN_PART_CHARS][-MAX_PARTS:]
 
 

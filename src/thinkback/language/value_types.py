@@ -19,8 +19,8 @@ _MONTH = (
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _HAN_DIGITS = "[零〇一二两三四五六七八九十百千万]"
-_HAN_NUMBER = rf"(?:\d+|{_HAN_DIGITS}{{1,4}})"
-_DIGITS = r"\d[\d.,:/]*(?<![.,:/])"
+_HAN_NUMBER = rf"(?:(?<!\d)\d{{1,4}}|{_HAN_DIGITS}{{1,4}})"
+_DIGITS = r"(?<![\d.,])\d[\d.,:/]{0,14}(?<![.,:/])(?!\d)"
 _UNIT = (
     r"(?: ?(?:kg|mg|ml|km|cm|k|g|m|%|€|£|\$|euros?|dollars?|pounds?|bucks|people|kids|years?|weeks?|days?"
     r"|hours?|mins?|minutes?)(?![^\W_]))"
@@ -31,7 +31,8 @@ _HAN_UNIT = (
 )
 _WORD_NUMBER = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
-    r"|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]\w+)?)"
+    r"|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)"
 )
 
 # The first type that fits a value is its type.
@@ -53,8 +54,8 @@ _PATTERNS: dict[ValueType, re.Pattern[str]] = {
     ),
     "month": re.compile(rf"\b{_MONTH}\b|{_HAN_NUMBER}月", re.IGNORECASE),
     "person": re.compile(
-        r"\b(?:dr|mr|mrs|ms|miss|prof|auntie?|uncle)\.? [^\W\d_]+"
-        r"|[^\W\d_]{1,3}(?:医生|大夫|老师|先生|女士|教授|师傅|阿姨|叔叔|经理|主任)",
+        r"\b(?:dr|mr|mrs|prof|auntie?|uncle)\.? [^\W\d_]{2,}"
+        r"|(?<![\u4e00-\u9fff])[^\W\d_]{1,2}(?:医生|大夫|老师|先生|女士|教授|师傅|阿姨|叔叔|经理|主任)",
         re.IGNORECASE,
     ),
     "code": re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Z])[A-Z0-9-]{3,10}(?![A-Za-z0-9])"),
@@ -64,8 +65,13 @@ _PATTERNS: dict[ValueType, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
+_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _HOUR_OR_DAY = re.compile(r"\d{1,2}")
-_WRITTEN_DATE = re.compile(r" ?\(\d{4}-[^)]*\)")  # after a relative date, by `spoken_dates.add_dates`
+# also other words: "i may go", "we sat there"
+_AMBIGUOUS = re.compile(r"sat|sun|mon|wed|may|mar|march", re.IGNORECASE)
+_BEFORE_DATE = re.compile(
+    r"\b(?:on|next|this|every|in|until|till|by|since|from|last|for)\s+\Z", re.IGNORECASE
+)
 
 
 def value_type(text: str) -> ValueType | None:
@@ -74,28 +80,36 @@ def value_type(text: str) -> ValueType | None:
 
 
 def find_values(text: str, like: str) -> list[str]:
-    """The values in a text of the same type as `like`.
+    """The values in a text of the same type as `like`; of numbers, those with the same unit.
 
-    Of numbers, those with the same unit; if there are none, those without any. If `like` has no unit, the
-    numbers come without theirs, and it may be the hour of a time or the day of a date.
+    If `like` has no unit, the numbers come without theirs, and it may be the hour of a time or the day of a
+    date.
     """
     of_type = value_type(like)
     if of_type is None:
         return []
-    shown = _WRITTEN_DATE.sub(_blank, text)
     if of_type != "number":
-        return [match[0] for match in _PATTERNS[of_type].finditer(shown)]
-    rest = shown
+        found = [
+            match[0]
+            for match in _PATTERNS[of_type].finditer(text)
+            if not _AMBIGUOUS.fullmatch(match[0]) or _BEFORE_DATE.search(text[: match.start()])
+        ]
+        # "27th" corrects the day of "28th of september" and leaves the month
+        return (
+            [day[0] for value in found if (day := _ORDINAL.search(value))]
+            if _ORDINAL.fullmatch(like)
+            else found
+        )
+    unit = _Number.read(_PATTERNS["number"].fullmatch(like)).unit
+    rest = text
     for name in ("date", "time", "weekday"):
         rest = _PATTERNS[name].sub(_blank, rest)
     numbers = [_Number.read(match) for match in _PATTERNS["number"].finditer(rest)]
-    unit = _Number.read(_PATTERNS["number"].fullmatch(like)).unit
-    if not unit:
-        if not numbers and _HOUR_OR_DAY.fullmatch(like):
-            numbers = [_Number.read(match) for match in _PATTERNS["number"].finditer(shown)]
-        return [number.amount for number in numbers]
-    same_unit = [number.text for number in numbers if number.unit == unit]
-    return same_unit or [number.text for number in numbers if not number.unit]
+    if unit:
+        return [number.text for number in numbers if number.unit == unit]
+    if not numbers and _HOUR_OR_DAY.fullmatch(like):
+        numbers = [_Number.read(match) for match in _PATTERNS["number"].finditer(text)]
+    return [number.amount for number in numbers]
 
 
 class _Number(NamedTuple):

@@ -16,10 +16,10 @@ certain does nothing: the reader of turns may still understand it.
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from thinkback.errors import Conflict, ModelError, NotFound
@@ -42,7 +42,7 @@ from thinkback.language.commands import (
     topic_relation,
     topic_terms,
 )
-from thinkback.language.corrections import Correction, read_correction
+from thinkback.language.corrections import Correction, CorrectionStrength, read_correction
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets, redact
 from thinkback.language.sentences import is_question, split_sentences
@@ -52,7 +52,7 @@ from thinkback.language.tokens import extract_terms
 from thinkback.language.value_types import find_values, value_type
 from thinkback.language.writing_systems import has_han
 from thinkback.protocols import Clock, Store
-from thinkback.think.corrections import ValueSimilarity, find_corrected
+from thinkback.think.corrections import ValueSimilarity, find_corrected, said_text
 from thinkback.think.forgetting import RemainderKeeper
 from thinkback.types import (
     INSTRUCTION,
@@ -73,10 +73,11 @@ _log = logging.getLogger(__name__)
 MAX_INSTRUCTION_TURN_CHARS = 600  # a longer turn is pasted text: its sentences are not wishes of the user
 _LOOK_BACK_TURNS = 8  # turns of the session among which the previous one is searched
 _CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
+_MAX_BARE_GAP = timedelta(minutes=10)  # between a fact and a bare value that corrects it
+_MAX_KEPT_CHARS = 500  # of a message whose sentences are kept because one is corrected
 _MAX_GAP = timedelta(days=1)  # "that" does not mean what was said longer ago
 _PAGE_ROWS = 500
 _MAX_RETRIES = 3  # of a command after a concurrent change
-_WRITTEN_DATE = re.compile(r" ?\(\d{4}-\d[^)]*\)")
 _MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
 
 
@@ -140,14 +141,15 @@ class CommandRunner:
             return []
         if correction is not None:
             with _log_failure(f"correction of {turn.ref}"):
-                action = self._correct(space, turn, correction)
+                correct = partial(self._correct, space, turn, correction)
+                action = self._run_with_retries(correct)
                 return [] if action is None else [action]
         commands = _without_restated(turn.query, commands)
         actions: list[Action] = []
         for command in commands:
             # The space may change at the same time, or the embedder may be down: the reader comes later.
             with _log_failure(f"command {command.kind} of {turn.ref}"):
-                action = self._run_with_retries(space, turn, command)
+                action = self._run_with_retries(partial(self._run_command, space, turn, command))
                 if action is not None:
                     actions.append(action)
             if command.kind == "off_record" and any(turn.id in action.hides for action in actions):
@@ -157,19 +159,20 @@ class CommandRunner:
     def _was_run(self, space: str, turn: Turn) -> bool:
         return any(action.actor == USER_ACTOR for action in self._store.journal(space, turn=turn.id))
 
-    def _run_with_retries(self, space: str, turn: Turn, command: Command) -> Action | None:
+    def _run_with_retries(self, command: Callable[[], Action | None]) -> Action | None:
         """Carry out a command, again if thinking changed the space at the same time."""
         for _ in range(_MAX_RETRIES):
             with suppress(Conflict):
-                return self._run_command(space, turn, command)
-        return self._run_command(space, turn, command)
+                return command()
+        return command()
 
     def _run_command(self, space: str, turn: Turn, command: Command) -> Action | None:
         if command.kind == "forget_topic":
             action = self._forget_topic(space, turn, command)
             return self._instruct(space, turn, command) if action is None and command.or_wish else action
         if command.kind == "correct":
-            correction = Correction(command.new, command.old, corrects(command.text))
+            strength: CorrectionStrength = "certain" if command.old or corrects(command.text) else "likely"
+            correction = Correction(command.new, command.old, strength, not is_only_commands(turn.query))
             return self._correct(space, turn, correction, command.start)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)
@@ -280,16 +283,20 @@ class CommandRunner:
     def _correct(self, space: str, turn: Turn, correction: Correction, start: int = 0) -> Action | None:
         """Replace the value that a correction means, if only one can be meant; it stands after `start`.
 
-        Nothing may have been drawn from the message before. Then its sentences are kept first.
+        Nothing may have been drawn from the message before. If it has the value, its sentences are kept
+        first.
         """
         previous = self._previous_turns(space, turn)[-_CORRECTED_TURNS:]
-        if not previous:
+        if not previous or (correction.strength == "bare" and turn.at - previous[-1].at > _MAX_BARE_GAP):
             return None
         last = previous[-1]
-        may_correct = find_values(last.query, correction.new) or (
-            correction.old and correction.old in last.query
-        )
-        if may_correct and last.thought_at is not None and not self._thoughts_of(space, [last]):
+        if (
+            correction.strength != "bare"
+            and last.thought_at is not None
+            and len(last.query) <= _MAX_KEPT_CHARS
+            and len(find_values(last.query, correction.new)) == 1
+            and not self._thoughts_of(space, [last])
+        ):
             self._remainder.keep(space, last, lambda text: False)
         thoughts = self._thoughts_of(space, previous)
         target = find_corrected(correction, thoughts, last, self._similarity)
@@ -299,14 +306,14 @@ class CommandRunner:
         start = turn.query.find(correction.new, start)
         source = Source(turn.id, turn.asker, "query", start, start + len(correction.new))
         new = _without_repeated_unit(thought.sentence, value, correction.new)
+        sentence = said_text(thought).replace(value, new)
+        is_said = thought.relation == SAID
         is_date = value_type(new) in ("weekday", "date", "month")
         draft = ThoughtDraft(
             subject=thought.subject,
             relation=thought.relation,
-            objects=tuple(
-                item.replace(value, new) if item.count(value) == 1 else item for item in thought.objects
-            ),
-            sentence=_replace_value(thought, value, new, last.at),
+            objects=(sentence,) if is_said else tuple(_replace(item, value, new) for item in thought.objects),
+            sentence=add_dates(sentence, self._said_at(space, thought, last)) if is_said else sentence,
             kind=thought.kind,
             sources=(*thought.sources, source),
             negated=thought.negated,
@@ -314,9 +321,13 @@ class CommandRunner:
             valid_to=None if is_date else thought.valid_to,
         )
         reason = f"{turn.ref} corrects {value!r} to {correction.new!r}"
-        return self._apply(
-            space, turn, Operation(action="supersede", reason=reason, add=(draft,), retire=(thought.id,))
-        )
+        operation = Operation(action="supersede", reason=reason, add=(draft,), retire=(thought.id,))
+        return self._apply(space, turn, operation, completes=not correction.tells_more)
+
+    def _said_at(self, space: str, thought: Thought, last: Turn) -> datetime:
+        """When a sentence was said first: its relative times are counted from there."""
+        turns = self._store.turns(space, ids=[thought.sources[0].turn]) if thought.sources else []
+        return turns[0].at if turns else last.at
 
     def _instruct(self, space: str, turn: Turn, command: Command) -> Action | None:
         """Keep a standing wish; it replaces an older one on the same topic."""
@@ -350,14 +361,17 @@ class CommandRunner:
             space, turn, Operation(action="supersede", reason=reason, add=(draft,), retire=retire)
         )
 
-    def _apply(self, space: str, turn: Turn, operation: Operation) -> Action:
+    def _apply(
+        self, space: str, turn: Turn, operation: Operation, *, completes: bool | None = None
+    ) -> Action:
+        """Apply an operation; the turn is done if it `completes` it (default: if it is only commands)."""
         plan = Plan(
             turn=None,
             lease="",
             actor=USER_ACTOR,
             operations=(operation,),
             cause=turn.id,
-            completes_cause=is_only_commands(turn.query) or not find_commands(turn.query),
+            completes_cause=is_only_commands(turn.query) if completes is None else completes,
         )
         entries, epoch = self._indexer.entries_for_plan(space, plan)
         (action,) = self._store.apply(space, plan, entries, self._clock(), epoch)
@@ -460,11 +474,11 @@ def _without_repeated_unit(sentence: str, value: str, new: str) -> str:
     return first if unit and rest.startswith(unit.lower()) else new
 
 
-def _replace_value(thought: Thought, value: str, new: str, at: datetime) -> str:
-    """The sentence with the new value; of a sentence kept as said, dates are written anew as of `at`."""
-    if thought.relation != SAID:
-        return thought.sentence.replace(value, new)
-    return add_dates(_WRITTEN_DATE.sub("", thought.sentence).replace(value, new), at)
+def _replace(item: str, value: str, new: str) -> str:
+    """An object of a triple with the new value. The value may have a unit that the object has not: 5, 5岁."""
+    if item in value and item != value:
+        return new.removesuffix(value.removeprefix(item))
+    return item.replace(value, new) if item.count(value) == 1 else item
 
 
 def _list_refs(kind: Literal["turn", "thought"], ids: Sequence[int]) -> str:

@@ -25,17 +25,17 @@ Target = tuple[Thought, str]
 class ValueSimilarity:
     """How alike values are in meaning: the cosine of the embedder, and of the encoder for Chinese.
 
-    The limits hold for MiniLM and for the encoder; with other embedders nothing is alike.
+    The limits hold for MiniLM and for the encoder; with other embedders the result is None.
     """
 
     def __init__(self, embedder: Embedder, encoder: Embedder | None) -> None:
         self._embedder = embedder if "minilm" in embedder.name else None
         self._encoder = encoder
 
-    def __call__(self, value: str, others: Sequence[str]) -> list[float]:
+    def __call__(self, value: str, others: Sequence[str]) -> list[float] | None:
         model = self._encoder if has_han(value) else self._embedder
         if model is None:
-            return [0.0] * len(others)
+            return None
         vector, *vectors = model.embed([value, *others])
         return [float(other @ vector) for other in vectors]
 
@@ -46,64 +46,85 @@ _WORD = re.compile(r"[^\W_][\w'’-]*")
 
 
 def find_corrected(
-    correction: Correction, thoughts: Sequence[Thought], previous: Turn, are_alike: ValueSimilarity
+    correction: Correction, thoughts: Sequence[Thought], previous: Turn, similarity: ValueSimilarity
 ) -> Target | None:
     """The thought and its value that a correction means; None if that is not certain.
 
     `thoughts` are those of the messages before, `previous` is the last of these messages. A value that is
-    named ("not Paris") may be in any of them, others only in the last one, and not if the answer to that was
-    a question, unless the correction says that something was wrong.
+    named ("not Paris") may be in any of them, others only in the last one. If the answer to that was a
+    question, the new message may answer it, unless it says that something was wrong.
     """
+    if _asks_back(previous) and correction.strength != "certain":
+        return None
     if correction.old:
-        found = list(_named(correction.old, thoughts))
-    elif correction.is_explicit or not _asks_back(previous):
+        found = list(_named(correction, thoughts, similarity))
+    else:
         last = [
             thought for thought in thoughts if any(source.turn == previous.id for source in thought.sources)
         ]
-        found = list(_of_same_type(correction.new, last)) or list(_similar(correction.new, last, are_alike))
-    else:
-        return None
+        found = list(_of_same_type(correction.new, last)) or list(_similar(correction.new, last, similarity))
     triples = [(thought, value) for thought, value in found if thought.relation != SAID]
     targets = triples or found
-    if len(targets) != 1 or normalise_name(targets[0][1]) == normalise_name(correction.new):
+    if len(targets) != 1:
         return None
-    return targets[0] if targets[0][0].sentence.count(targets[0][1]) == 1 else None
+    ((thought, value),) = targets
+    is_same = normalise_name(value) in normalise_name(correction.new)  # "too many rex" names it again
+    return targets[0] if not is_same and said_text(thought).count(value) == 1 else None
 
 
-def _named(old: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
-    """Where the old value stands, as the value of a triple or in a sentence kept as said."""
+def said_text(thought: Thought) -> str:
+    """The sentence of a thought; of a sentence kept as said, without the dates that were written into it."""
+    return thought.object if thought.relation == SAID else thought.sentence
+
+
+def _named(
+    correction: Correction, thoughts: Sequence[Thought], similarity: ValueSimilarity
+) -> Iterator[Target]:
+    """Where the old value stands, if the new one may take its place."""
+    old, new = correction.old, correction.new
+    if not _may_replace(old, new, similarity):
+        return
     whole_word = re.compile(rf"(?<![^\W\u3400-\u9fff]){re.escape(old)}(?![^\W\u3400-\u9fff])", re.IGNORECASE)
     for thought in thoughts:
-        texts = (thought.sentence,) if thought.relation == SAID else thought.objects
-        found = [match for text in texts for match in whole_word.findall(text)]
+        found = whole_word.findall(said_text(thought))
         if len(found) == 1:
             yield thought, found[0]
 
 
+def _may_replace(old: str, new: str, similarity: ValueSimilarity) -> bool:
+    """Whether two values are of one type, spelt alike, or of similar meaning."""
+    if value_type(old) is not None or value_type(new) is not None:
+        return value_type(old) == value_type(new)
+    if _spelling_similarity(old, new) >= _MIN_SPELLING_SIMILARITY:
+        return True
+    scores = similarity(new, [old])
+    return _are_names(old, new) if scores is None else scores[0] >= _MIN_MEANING_SIMILARITY
+
+
 def _of_same_type(new: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
     for thought in thoughts:
-        texts = (thought.sentence,) if thought.relation == SAID else thought.objects
-        yield from ((thought, value) for text in texts for value in find_values(text, new))
+        yield from ((thought, value) for value in find_values(said_text(thought), new))
 
 
 def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity) -> Iterator[Target]:
     """The value that is spelt like the new one, or means something of the same kind."""
     if value_type(new) is not None:
         return
-    triples = [thought for thought in thoughts if thought.relation != SAID]
-    stated = [(thought, value) for thought in triples for value in thought.objects]
-    if len(stated) == 1 and _are_names(stated[0][1], new):
-        yield stated[0]
-        return
+    stated = [
+        (thought, value) for thought in thoughts if thought.relation != SAID for value in thought.objects
+    ]
     kept = [thought for thought in thoughts if thought.relation == SAID]
-    places = [*stated, *((thought, value) for thought in kept for value in _words(thought.sentence, new))]
+    places = [*stated, *((thought, value) for thought in kept for value in _words(thought.object, new))]
+    if not places:
+        return
     spelling = [_spelling_similarity(value, new) for _, value in places]
-    if max(spelling, default=0.0) >= _MIN_SPELLING_SIMILARITY:
+    meaning = similarity(new, [value for _, value in places])
+    if max(spelling) >= _MIN_SPELLING_SIMILARITY:
         yield places[int(np.argmax(spelling))]
-    elif places:
-        meaning = similarity(new, [value for _, value in places])
-        if max(meaning) >= _MIN_MEANING_SIMILARITY:
-            yield places[int(np.argmax(meaning))]
+    elif meaning is None:  # names are told by their capital letters
+        yield from (place for place in stated if len(stated) == 1 and _are_names(place[1], new))
+    elif max(meaning) >= _MIN_MEANING_SIMILARITY:
+        yield places[int(np.argmax(meaning))]
 
 
 def _words(sentence: str, new: str) -> list[str]:

@@ -27,9 +27,8 @@ from thinkback.types import Answer, Candidate, RecalledItem, Recollection, Turn
 
 _log = logging.getLogger("thinkback.server.proxy")
 
-RECALL_THREADS = (
-    4  # of a recall process: a remote embedder blocks, and a local one releases the interpreter lock
-)
+RECALL_THREADS = 4
+"""Of a recall process: a remote embedder blocks, and a local one releases the interpreter lock."""
 MAX_QUERY_CHARS = 8_000  # the end of a longer message is used: recall for a pasted book takes seconds
 _OVERFETCH_FACTOR = 2  # recall more if the client may send half of the memories itself
 
