@@ -38,7 +38,7 @@ _WORD_NUMBER = (
 # The first type that fits a value is its type.
 _PATTERNS: dict[ValueType, re.Pattern[str]] = {
     "weekday": re.compile(
-        r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?\b|(?:周|星期|礼拜)[一二三四五六日天]",
+        r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?\b|[上下这本]?(?:周|星期|礼拜)[一二三四五六日天]",
         re.IGNORECASE,
     ),
     "date": re.compile(
@@ -65,6 +65,7 @@ _PATTERNS: dict[ValueType, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
+_WEEK = re.compile("[上下这本]")
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _HOUR_OR_DAY = re.compile(r"\d{1,2}")
 # also other words: "i may go", "we sat there"
@@ -94,6 +95,8 @@ def find_values(text: str, like: str) -> list[str]:
             for match in _PATTERNS[of_type].finditer(text)
             if not _AMBIGUOUS.fullmatch(match[0]) or _BEFORE_DATE.search(text[: match.start()])
         ]
+        if of_type == "weekday" and not _WEEK.match(like):
+            return [value.lstrip("上下这本") for value in found]  # 周四 corrects the day of 下周三
         # "27th" corrects the day of "28th of september" and leaves the month
         return (
             [day[0] for value in found if (day := _ORDINAL.search(value))]

@@ -166,6 +166,8 @@ def test_read_correction(text: str, expected: Correction | None) -> None:
         ("we fly in may", "june", ["may"]),
         ("I have 2 cats", "5 minutes", []),
         ("flights booked 28th of september", "27th", ["28th"]),
+        ("下周三去体检", "下周四", ["下周三"]),
+        ("下周三去体检", "周四", ["周三"]),
         ("a table for 12 people at 8:30", "14", ["12"]),
         ("lunch is at 12:30", "5 min", []),
         ("我爸降压药一天吃两片", "一片", ["两片"]),
