@@ -21,6 +21,10 @@ from thinkback.types import SAID, Thought, Turn
 
 Target = tuple[Thought, str]
 
+_MIN_SPELLING_SIMILARITY = 0.6  # of a name and its corrected spelling
+_MIN_MEANING_SIMILARITY = 0.4  # "Porto" and "Lisbon" have .69, "Porto" and "horrible" .15
+_WORD = re.compile(r"[^\W_][\w'’-]*")
+
 
 class ValueSimilarity:
     """How alike values are in meaning: the cosine of the embedder, and of the encoder for Chinese.
@@ -38,11 +42,6 @@ class ValueSimilarity:
             return None
         vector, *vectors = model.embed([value, *others])
         return [float(other @ vector) for other in vectors]
-
-
-_MIN_SPELLING_SIMILARITY = 0.6  # of a name and its corrected spelling
-_MIN_MEANING_SIMILARITY = 0.4  # "Porto" and "Lisbon" have .69, "Porto" and "horrible" .15
-_WORD = re.compile(r"[^\W_][\w'’-]*")
 
 
 def find_corrected(
@@ -68,8 +67,9 @@ def find_corrected(
     if len(targets) != 1:
         return None
     ((thought, value),) = targets
-    is_same = normalise_name(value) in normalise_name(correction.new)  # "too many rex" names it again
-    return targets[0] if not is_same and said_text(thought).count(value) == 1 else None
+    old, new = normalise_name(value), normalise_name(correction.new)
+    says_it_again = f" {old} " in f" {new} "  # "poor rex"
+    return targets[0] if not says_it_again and said_text(thought).count(value) == 1 else None
 
 
 def said_text(thought: Thought) -> str:

@@ -117,6 +117,7 @@ def test_bare_value_corrects_only_what_was_just_told() -> None:
     [
         ("my rent is 1,200", "no, 1,500", "1,500"),
         ("our budget is 4000", "no, 5050", "5050"),
+        ("we have 5 hens", "oops, 15", "15 hens"),
         ("我女儿5岁", "不对，3岁", "3岁。"),
     ],
 )
