@@ -65,12 +65,14 @@ class Correction(NamedTuple):
 
     It is "certain" that something is corrected if the message says so ("typo", "i meant"), "likely" after
     "no" or "oops", and "bare" if the message is nothing but a value. `tells_more`: other words follow.
+    `in_fixed_form`: it is one of the commands ("it's X, not Y"), so the named value needs no further proof.
     """
 
     new: str
     old: str = ""
     strength: CorrectionStrength = "bare"
     tells_more: bool = False
+    in_fixed_form: bool = False
 
 
 def read_correction(text: str) -> Correction | None:

@@ -172,7 +172,8 @@ class CommandRunner:
             return self._instruct(space, turn, command) if action is None and command.or_wish else action
         if command.kind == "correct":
             strength: CorrectionStrength = "certain" if command.old or corrects(command.text) else "likely"
-            correction = Correction(command.new, command.old, strength, not is_only_commands(turn.query))
+            tells_more = not is_only_commands(turn.query)
+            correction = Correction(command.new, command.old, strength, tells_more, in_fixed_form=True)
             return self._correct(space, turn, correction, command.start)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)

@@ -82,7 +82,7 @@ def _named(
 ) -> Iterator[Target]:
     """Where the old value stands, if the new one may take its place."""
     old, new = correction.old, correction.new
-    if not _may_replace(old, new, similarity):
+    if not correction.in_fixed_form and not _may_replace(old, new, similarity):
         return
     whole_word = re.compile(rf"(?<![^\W\u3400-\u9fff]){re.escape(old)}(?![^\W\u3400-\u9fff])", re.IGNORECASE)
     for thought in thoughts:

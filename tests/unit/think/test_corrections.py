@@ -126,6 +126,17 @@ def test_whole_value_is_replaced(said: str, then: str, sentence: str) -> None:
         assert sentence in (corrected_sentence(memory, said, then) or "")
 
 
+def test_fixed_form_needs_no_similar_value() -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        memory.remember("Can you help me plan meals? I'm allergic to walnuts.")
+        memory.post_think()
+        memory.remember("Correction: it's cashews I'm allergic to, not walnuts. I always mix those two up.")
+        memory.post_think()
+        current = [thought.sentence for thought in memory.thoughts()]
+        assert "The user is allergic to walnuts." not in current
+        assert any("cashews" in sentence for sentence in current)
+
+
 def test_laughing_does_not_take_long() -> None:
     started = time.perf_counter()
     assert read_correction("笑死我" + "哈" * 70 + "你呢") is None
