@@ -68,10 +68,9 @@ class IndexQuery:
     `variants` are phrasings of one query: each row gets the lexical score of its best variant. `weights` are
     those of cosine and lexical score. With `part_vectors` (one row for each part of a long query) the cosine
     of a row is the mean of that of the whole query and that of its best part; in a large space the candidates
-    are still those near the whole. With `columns`, the candidates
-    come with the columns for a scorer, and include rows next to the best lexical matches and rows that start
-    in the period. With `nearest`, only these rows and those that the database has not searched are compared
-    by meaning.
+    are still those near the whole. With `columns`, the candidates come with the columns for a scorer, and
+    include rows next to the best lexical matches and rows that start in the period. With `nearest`, only
+    these rows and those that the database has not searched are compared by meaning.
     """
 
     vector: Vector

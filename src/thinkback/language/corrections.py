@@ -40,7 +40,10 @@ _LINKED_EN = re.compile(
     r"|\W*(?:oops|whoops|no,? wait|wait,? no)\W",
     re.IGNORECASE,
 )
-_ADDS = re.compile(r"\b(?:and|too|also|either|as well|thanks?|please|pls)\b|也|还有|谢", re.IGNORECASE)
+# words of an addition ("actually cashews too") or of politeness, with which a message is no correction
+_OTHER_PURPOSE = re.compile(
+    r"\b(?:and|too|also|either|as well|thanks?|please|pls)\b|也|还有|谢", re.IGNORECASE
+)
 
 _CERTAIN_ZH = (
     "(?:我?刚?才?[说写打记看听搞弄算][错混反][了字]?|口误|手[滑误]|更正一?下?|请?改成|我是说|我说的是"
@@ -65,7 +68,7 @@ class Correction(NamedTuple):
 
     It is "certain" that something is corrected if the message says so ("typo", "i meant"), "likely" after
     "no" or "oops", and "bare" if the message is nothing but a value. `tells_more`: other words follow.
-    `in_fixed_form`: it is one of the commands ("it's X, not Y"), so the named value needs no further proof.
+    `in_fixed_form`: it is one of the commands ("it's X, not Y"); the two values need not be alike.
     """
 
     new: str
@@ -77,7 +80,11 @@ class Correction(NamedTuple):
 
 def read_correction(text: str) -> Correction | None:
     """The correction that a message may be, as far as its words alone can tell; None for other messages."""
-    if len(text) > MAX_CORRECTION_CHARS or text.rstrip().endswith(("?", "？", "吗")) or _ADDS.search(text):
+    if (
+        len(text) > MAX_CORRECTION_CHARS
+        or text.rstrip().endswith(("?", "？", "吗"))
+        or _OTHER_PURPOSE.search(text)
+    ):
         return None
     han = has_han(text)
     lead, tail, negated = (_LEAD_ZH, _TAIL_ZH, _OLD_ZH) if han else (_LEAD_EN, _TAIL_EN, _OLD_EN)
@@ -105,7 +112,7 @@ def read_correction(text: str) -> Correction | None:
 
 
 def _strength(clauses: list[str], values: list[str], han: bool) -> CorrectionStrength:
-    """How sure it is, by the clauses that are nothing but an apology, a value, or both."""
+    """How sure it is that something is corrected, by the clauses that contain only an apology or a value."""
     certain, likely = (_CERTAIN_ZH, _LIKELY_ZH) if han else (_CERTAIN_EN, _LIKELY_EN)
     short = [
         clause

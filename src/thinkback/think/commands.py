@@ -141,9 +141,9 @@ class CommandRunner:
             return []
         if correction is not None:
             with _log_failure(f"correction of {turn.ref}"):
-                correct = partial(self._correct, space, turn, correction)
-                action = self._run_with_retries(correct)
+                action = self._run_with_retries(partial(self._correct, space, turn, correction))
                 return [] if action is None else [action]
+            return []  # it failed: the reader comes later
         commands = _without_restated(turn.query, commands)
         actions: list[Action] = []
         for command in commands:

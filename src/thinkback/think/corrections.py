@@ -121,7 +121,7 @@ def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity)
     meaning = similarity(new, [value for _, value in places])
     if max(spelling) >= _MIN_SPELLING_SIMILARITY:
         yield places[int(np.argmax(spelling))]
-    elif meaning is None:  # names are told by their capital letters
+    elif meaning is None:  # without a model, only names can be compared: they begin with a capital letter
         yield from (place for place in stated if len(stated) == 1 and _are_names(place[1], new))
     elif max(meaning) >= _MIN_MEANING_SIMILARITY:
         yield places[int(np.argmax(meaning))]
