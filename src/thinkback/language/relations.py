@@ -8,7 +8,7 @@ not in the table counts as many-valued, so an unknown word never retires a thoug
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -91,17 +91,27 @@ def _registry() -> _Registry:
     table = tomllib.loads(source)
     parsed = [_parse_relation_record(record) for record in table["relation"]]
     relations = {relation.name: relation for relation in parsed if "{" not in relation.name}
-    name_by_form: dict[str, str] = {}
-    for relation in relations.values():
-        for form in (*relation.aliases, *_surface_forms_zh(relation), relation.name):
-            if form:
-                name_by_form[normalise_name(form)] = relation.name
     return _Registry(
         relations,
         {relation.name: relation for relation in parsed if "{" in relation.name},
-        name_by_form,
+        _names_by_form(relations.values()),
         table["favourite_nouns"],
     )
+
+
+def _names_by_form(relations: Collection[Relation]) -> dict[str, str]:
+    """The relation that each form means; of several with the same words in a sentence, the first of the table.
+
+    So 是 is "is" and 有 is "has", although a diet is told with 是 and an appointment with 有.
+    """
+    names: dict[str, str] = {}
+    for relation in relations:
+        names |= {normalise_name(form): relation.name for form in (*relation.aliases, relation.name)}
+    for relation in relations:
+        for form in _surface_forms_zh(relation):
+            if form:
+                names.setdefault(normalise_name(form), relation.name)
+    return names
 
 
 def _parse_relation_record(record: Mapping[str, Any]) -> Relation:

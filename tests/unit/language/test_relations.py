@@ -25,11 +25,19 @@ from thinkback.language.sentence_builder import (
         ("has mom", "has mother"),
         ("has 妹妹", "has sister"),
         ("collects", "collects"),
+        ("是", "is"),  # also the words of a diet
+        ("有", "has"),  # also those of an appointment
     ],
 )
 def test_canonical_relation_of_surface_forms(surface: str, name: str) -> None:
     assert canonical_relation(surface) == name
     assert canonical_relation(name) == name
+
+
+def test_no_name_or_alias_belongs_to_two_relations() -> None:
+    for relation in list_relations():
+        for form in (relation.name, *relation.aliases):
+            assert canonical_relation(form) == relation.name, form
 
 
 @pytest.mark.parametrize(
