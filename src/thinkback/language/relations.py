@@ -100,7 +100,7 @@ def _registry() -> _Registry:
 
 
 def _names_by_form(relations: Collection[Relation]) -> dict[str, str]:
-    """The relation that each form means; of several with the same words in a sentence, the first of the table.
+    """The relation that each form means; of several with the same words, the first of the table.
 
     So 是 is "is" and 有 is "has", although a diet is told with 是 and an appointment with 有.
     """

@@ -271,6 +271,11 @@ def related_terms(text: str) -> list[str]:
     return list(_related_terms(text))
 
 
+def stated_terms(text: str) -> frozenset[str]:
+    """The terms of a text and their synonyms: what it states in these or other words."""
+    return frozenset((*extract_terms(text), *related_terms(text)))
+
+
 @cache_recent
 def _related_terms(text: str) -> tuple[str, ...]:
     pattern, by_name = _concepts_by_name()

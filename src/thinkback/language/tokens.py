@@ -165,6 +165,11 @@ def extract_terms(text: str) -> list[str]:
     return result
 
 
+def said_terms(text: str) -> frozenset[str]:
+    """The terms of a text; in Chinese single characters, because pairs change with every phrasing."""
+    return frozenset(term for term in extract_terms(text) if term.isascii() or len(term) == 1)
+
+
 def _ascii_term(token: str) -> str:
     return token if len(token) > MAX_WORD_CHARACTERS else _word_term(token)
 

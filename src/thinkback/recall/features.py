@@ -10,8 +10,8 @@ from typing import NamedTuple
 from thinkback.index.space_index import Hits
 from thinkback.language.kind_features import guess_kind
 from thinkback.language.questions import AnswerTest, answer_test
-from thinkback.language.thesaurus import related_terms
-from thinkback.language.tokens import extract_terms
+from thinkback.language.thesaurus import stated_terms
+from thinkback.language.tokens import said_terms
 from thinkback.recall.outdated import OutdatedFacts
 from thinkback.recall.query import PreparedQuery, RowMemoiser
 from thinkback.recall.score import with_total
@@ -216,7 +216,7 @@ def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit
     totals = {hit.memory.id: hit.score.total for hit in turns}
     return {
         turn: hit.with_total(totals[turn], f"as turn:{turn}")
-        if totals.get(turn, 0.0) > hit.score.total
+        if totals.get(turn, hit.score.total) > hit.score.total
         else hit
         for turn, hit in spoken.items()
     }
@@ -246,16 +246,6 @@ def adds_information(search: Search, turn: Turn, texts: Sequence[str]) -> bool:
     not count where most turns were thought about: there, thoughts leave out only what does not matter.
     """
     memoise = search.loader.memoise
-    new = memoise(_said_terms, turn.query).difference(*(memoise(_stated_terms, text) for text in texts))
+    new = memoise(said_terms, turn.query).difference(*(memoise(stated_terms, text) for text in texts))
     says_more = len(new) >= _MIN_NEW_TERMS and not search.thoughts_stand_for_turns
     return says_more or not new.isdisjoint(search.open_terms)
-
-
-def _stated_terms(text: str) -> frozenset[str]:
-    """The terms of a text and their synonyms."""
-    return frozenset((*extract_terms(text), *related_terms(text)))
-
-
-def _said_terms(text: str) -> frozenset[str]:
-    """The terms of a text; in Chinese single characters, because pairs change with every phrasing."""
-    return frozenset(term for term in extract_terms(text) if term.isascii() or len(term) == 1)

@@ -156,6 +156,18 @@ class CommandRunner:
                 break
         return actions
 
+    def may_correct(self, turn: Turn) -> bool:
+        """Whether a turn may correct what was told before it, which must have been thought over then.
+
+        Never if a model thinks: it reads several turns together.
+        """
+        if not self._reads_corrections:
+            return False
+        commands = find_commands(turn.query)
+        return any(command.kind == "correct" for command in commands) or (
+            not commands and read_correction(turn.query) is not None
+        )
+
     def _was_run(self, space: str, turn: Turn) -> bool:
         return any(action.actor == USER_ACTOR for action in self._store.journal(space, turn=turn.id))
 

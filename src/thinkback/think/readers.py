@@ -8,6 +8,9 @@ from typing import Literal, cast
 
 from thinkback.errors import InvalidInput
 from thinkback.language.commands import blank_requests
+from thinkback.language.relations import get_relation
+from thinkback.language.thesaurus import stated_terms
+from thinkback.language.tokens import extract_terms, said_terms
 from thinkback.protocols import LLM, CrossEncoder, Embedder
 from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
@@ -20,7 +23,19 @@ from thinkback.think.reader_updates import GrammarLLM, ModelUpdateFinder, Updati
 ThinkMode = Literal["auto", "extractive", "llm"]
 
 MIN_COVERED_SHARE = 0.6
-"""A sentence is not kept as said if triples quote this share of it."""
+"""A sentence is not kept as said if triples quote this share of it and state all of its words."""
+
+_FILLERS = said_terms(
+    "im ive id actually anyway also basically btw bye currently finally fyi haha hello hey hi honestly just "
+    "lol now nowadays oh ok okay please really so still tbh thanks well wow yeah yes yep "
+    "啊吧呢呀哦嗯哈嘛啦了的现在目前已经其实就也都还一个只位你您好谢再见"
+)
+"""Terms that add nothing to what is stated."""
+_TIME_WORDS = said_terms(
+    "yesterday today tonight tomorrow last this next past ago since day week weekend month year "
+    "morning evening 昨今明前去后天日周月年上下个号早晚"
+)
+"""Terms that a triple states by its dates."""
 
 
 class WithoutModelReader:
@@ -62,7 +77,9 @@ class WithoutModelReader:
         triples = self._rules.read(request)
         turns = {turn.id: turn for turn in request.turns}
         quoted: dict[int, set[int]] = {}  # turn -> positions of the characters that triples quote
+        stated: dict[int, set[str]] = {}  # turn -> terms that triples state
         for change in triples:
+            stated.setdefault(change.turn, set()).update(_stated_terms(change))
             if (span := locate_quote(change.quote, turns[change.turn].query)) is not None:
                 quoted.setdefault(change.turn, set()).update(range(*span))
 
@@ -70,11 +87,20 @@ class WithoutModelReader:
             span = locate_quote(change.quote, turns[change.turn].query)
             if span is None or change.turn not in quoted:
                 return False
-            return len(quoted[change.turn].intersection(range(*span))) >= MIN_COVERED_SHARE * (
-                span[1] - span[0]
-            )
+            share = len(quoted[change.turn].intersection(range(*span))) / (span[1] - span[0])
+            unstated = said_terms(change.quote).difference(stated[change.turn], _FILLERS)
+            return share >= MIN_COVERED_SHARE and not unstated
 
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
+
+
+def _stated_terms(change: ProposedChange) -> frozenset[str]:
+    """The terms that a triple states, also by another name of its relation: "moved to" by "lives in"."""
+    if change.fact is None:  # it ends a fact that the words name
+        return stated_terms(change.quote)
+    names = " ".join(get_relation(change.fact.relation).aliases)
+    dates = _TIME_WORDS if change.fact.valid_from or change.fact.valid_to else ()
+    return stated_terms(change.fact.sentence).union(extract_terms(names), dates)
 
 
 def create_reader(

@@ -132,9 +132,10 @@ class Thinker:
                 if not claimed:
                     break
                 with self._leases.keep(claimed):
-                    if self._run_missed_commands(claimed, run):
+                    ready = self._release_corrections(claimed)
+                    if self._run_missed_commands(ready, run):
                         continue
-                    self._think_turns(claimed, run)
+                    self._think_turns(ready, run)
                 if progress:
                     progress(run.turns + run.failed, max(total, run.turns + run.failed))
             if run.turns:
@@ -162,6 +163,18 @@ class Thinker:
         """Release all claimed turns without counting an attempt, because this process is about to end."""
         for claim in self._leases.claims():
             self._release(claim, "handed back", self._clock(), count_attempt=False)
+
+    def _release_corrections(self, claims: Sequence[ClaimedTurn]) -> Sequence[ClaimedTurn]:
+        """The turns before the first one that may correct them; it and the later ones are released.
+
+        What a correction means is known once the turns before it were thought over.
+        """
+        count = next(
+            (n for n, claim in enumerate(claims) if n and self._commands.may_correct(claim.turn)), None
+        )
+        for claim in claims[count:] if count else ():
+            self._release(claim, "waits for the turns before", self._clock(), count_attempt=False)
+        return claims[:count]
 
     def _run_missed_commands(self, claims: Sequence[ClaimedTurn], run: _ThinkRun) -> bool:
         """Carry out commands that were not carried out when their turn was stored.

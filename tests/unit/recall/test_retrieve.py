@@ -491,3 +491,14 @@ def test_a_fact_does_not_inherit_the_score_of_an_outdated_turn(
     assert any(action.action == "supersede" for action in memory.journal())
     for explain in (False, True):
         assert answer in memory.recall(query, k=1, explain=explain)[0].text
+
+
+@pytest.mark.parametrize("asked", ["quarterly tax forms", "zzz", "Is 17 a prime number?", "明天会下雨吗？"])
+def test_sentence_of_a_hidden_turn_may_be_far_from_the_query(memory: Memory, asked: str) -> None:
+    memory.remember("My neighbour drinks. We planted two apple trees in the garden last autumn.")
+    memory.post_think()
+    memory.remember("forget what I said about my neighbour")
+    memory.post_think()
+    assert any("apple trees" in thought.sentence for thought in memory.thoughts())
+    assert memory.turns() == []
+    assert [str(item.ref) for item in memory.recall(asked, explain=True).dropped] == ["thought:1"]

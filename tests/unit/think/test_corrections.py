@@ -126,6 +126,17 @@ def test_whole_value_is_replaced(said: str, then: str, sentence: str) -> None:
         assert sentence in (corrected_sentence(memory, said, then) or "")
 
 
+def test_correction_in_a_backlog_is_carried_out_after_the_message_it_means() -> None:
+    with Memory.open(":memory:", embedder=create_embedder("minilm"), background=False) as memory:
+        for text in ("the rent is 850", "oops, 950", "my sister lives in porto", "no, it's lisbon"):
+            memory.remember(text)
+        assert memory.post_think().failed == 0
+        sentences = [thought.sentence for thought in memory.thoughts()]
+    assert any("950" in sentence for sentence in sentences)
+    assert any("lisbon" in sentence.lower() for sentence in sentences)
+    assert not any("850" in sentence or "porto" in sentence.lower() for sentence in sentences)
+
+
 def test_fixed_form_needs_no_similar_value() -> None:
     with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
         memory.remember("Can you help me plan meals? I'm allergic to walnuts.")
