@@ -21,8 +21,13 @@ from thinkback.think.consolidate import Consolidator
 from thinkback.think.contract import TurnReader
 from thinkback.think.corrections import ValueSimilarity
 from thinkback.think.organise import LLMConsolidator
-from thinkback.think.reader_llm import LLMReader
-from thinkback.think.readers import create_llm_consolidator, create_reader, finds_updates
+from thinkback.think.reader_updates import UpdatingReader
+from thinkback.think.readers import (
+    WithoutModelReader,
+    create_llm_consolidator,
+    create_reader,
+    finds_updates,
+)
 from thinkback.think.similarity import SentenceSimilarity
 from thinkback.think.thinker import Thinker
 
@@ -116,7 +121,7 @@ class Components:
             self.indexer,
             shared.clock,
             ValueSimilarity(shared.embedder, shared.similarity.encoder),
-            reads_corrections=not isinstance(shared.reader, LLMReader),
+            reads_corrections=isinstance(shared.reader, WithoutModelReader | UpdatingReader),
         )
         self.thinker = Thinker(
             store,

@@ -62,6 +62,16 @@ _CLAUSE_END = re.compile(
 )
 _SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])\s+|\s+(?=[\u4e00-\u9fff])")
 
+_TAKES_BACK = re.compile(
+    r"[\s.,;:!…—–-]*(?:(?:oh|er|erm|um|ah|ugh|lol|haha|ok|well|but)\b[\s,]*){0,2}"
+    r"(?:no+,? (?:wait|hang on|hold on|sorry|actually|it'?s|that'?s|that is)"
+    r"|(?:wait|actually),? (?:no+|nah|actually|it'?s|that'?s)\b|nah,? wait|hang on|hold on|oops|whoops"
+    r"|scratch that|sorry,? (?:i mean|no\b|wait|it'?s)"
+    r"|i (?:mean|meant|misspoke|mistyped)\b|make that|correction\b|typo\b|my (?:bad|mistake)\b)"
+    rf"|[\s，。；！、…—]*(?:(?:哦|啊|呃|额|哎|等等|等下|等一下)[，,\s]*)?(?:{_CERTAIN_ZH}|不对(?![劲称])|哦不|啊不|不不|错了)",
+    re.IGNORECASE,
+)
+
 
 class Correction(NamedTuple):
     """The new value, and the old one if it is named.
@@ -133,3 +143,8 @@ def _may_be_value(text: str, han: bool) -> bool:
         return len(text) <= _MAX_UNTYPED_CHARACTERS or bool(re.fullmatch(r"[A-Za-z0-9-]{2,10}", text))
     words = text.split()
     return len(words) <= _MAX_UNTYPED_WORDS and all(re.fullmatch(r"[\w'&.-]+", word) for word in words)
+
+
+def takes_back(text: str) -> bool:
+    """Whether words begin by taking back what was said just before them: "no wait, ...", 不对，……"""
+    return _TAKES_BACK.match(text[:MAX_CORRECTION_CHARS]) is not None

@@ -143,6 +143,11 @@ class Lexicon:
         """Words before a statement that do not change it."""
         return self._compile("opening")
 
+    @cached_property
+    def introduction(self) -> re.Pattern[str]:
+        """A name and an age after a comma: "I'm Dana, 34"."""
+        return self._compile("introduction")
+
     def trailing(self, *, closed: bool) -> re.Pattern[str]:
         """Words after a statement that do not change it."""
         return self._trailing_closed if closed else self._trailing

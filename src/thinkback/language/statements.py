@@ -168,6 +168,7 @@ def _split(text: str, boundary: re.Pattern[str]) -> Iterator[tuple[str, int]]:
 def _read_clause(
     words: str, clause: _Clause, language: Language, known: Mapping[str, str]
 ) -> Iterator[Statement]:
+    yield from _read_introduction(clause, language)
     ends = _Ends(words, language)
     longer = clause.rest[:MAX_CLAUSE_CHARACTERS] if words == clause.text else ""
     longer_ends = _Ends(longer, language) if len(longer) > len(words) else None
@@ -199,6 +200,18 @@ def _read_clause(
             if statements and pattern.form != "denial":
                 return
             denied.update(pattern.relation for _ in statements)
+
+
+def _read_introduction(clause: _Clause, language: Language) -> Iterator[Statement]:
+    """I'm Dana, 34: what stands between "I'm" and an age is a name, also one that is not known as one."""
+    opened = language.lexicon.opening.match(clause.rest)
+    match = language.lexicon.introduction.match(clause.rest, opened.end() if opened else 0)
+    name = language.check_value("introduced_name", match["name"]) if match else ""
+    if match is None or not name:
+        return
+    for relation, value in (("is named", name), ("is aged", match["age"])):
+        end = clause.start + match.end()
+        yield Statement(USER, relation, value, "statement", language.code, clause.start, end)
 
 
 class _Ends:

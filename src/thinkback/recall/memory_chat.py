@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
+from thinkback.language.names import USER
 from thinkback.language.relations import get_relation
 from thinkback.language.restrictions import Restriction, find_restriction
 from thinkback.language.second_person import to_second_person
@@ -35,7 +36,7 @@ from thinkback.recall.acknowledgements import (
     without_end,
 )
 from thinkback.recall.answer import MAX_CHAT_ANSWER_WORDS, ScoredSentence, score_sentences
-from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.answerable import AnswerJudge, asks, repair_question
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.message_parts import (
     MessageParts,
@@ -51,6 +52,7 @@ from thinkback.recall.question_classifier import (
     mark_question,
 )
 from thinkback.recall.request_classifier import LIKELY_THRESHOLD, asks_for_work
+from thinkback.recall.slot_questions import asked_relations
 from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Ref, Thought
 
 MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
@@ -59,6 +61,7 @@ MAX_QUOTED = 2  # memories in place of an answer
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_SURE_ODDS = 1.5  # log odds from which a newer memory that was read is quoted alone
 MIN_ANSWER_ODDS = 0.0  # below it a sentence that seems to answer is quoted as the nearest only
+MIN_TRIPLE_ODDS = -4.0  # the same for a fact in words that the cross-encoder has seldom read
 MIN_NEAR_ODDS = -2.0  # below it, not even that, if another memory reads like an answer
 MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
@@ -209,7 +212,25 @@ def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollecti
     odds = recollection.answers.get(chosen.ref)
     if odds is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
         return False
+    if _find_triple(chosen) is not None:
+        return odds < MIN_TRIPLE_ODDS and not _facts_asked_for(question, [chosen])
     return odds < MIN_ANSWER_ODDS
+
+
+def _facts_asked_for(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """The current facts about the user that a question asks for by its relation, oldest first."""
+    relations = asked_relations(repair_question(question))
+    if not relations or load_patterns("past").search(question):
+        return []
+    facts = [
+        each
+        for each in statements
+        if (triple := _find_triple(each)) is not None
+        and triple.subject == USER
+        and triple.relation in relations
+        and not triple.negated
+    ]
+    return sorted(facts, key=lambda each: each.said_in)
 
 
 def _quotes_in_place_of(
@@ -401,7 +422,7 @@ def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSenten
         current = [(score, each) for score, each in matching if each.candidate.outdated is None]
         matching = current or matching
     if not matching:
-        return []
+        return _facts_asked_for(question, statements)[-1:]
     best = max(score for score, _ in matching)
     near = [each for score, each in matching if score >= MIN_NEWEST_SHARE * best]
     if load_patterns("about").search(question):
@@ -481,10 +502,11 @@ def _antecedent(sentence: ScoredSentence, statements: Sequence[ScoredSentence]) 
 
 
 def _quote(item: Candidate) -> str:
-    """A memory as it was said, with its day and reference."""
+    """A memory with its reference: as it was said, with its day, or as a fact about the user."""
     said = _SAID_TEXT.fullmatch(item.text)
     if said is None:
-        return f"{item.text} [{item.ref}]"
+        fact = to_second_person(item.thought.sentence) if item.thought and not item.outdated else None
+        return f"{without_end(fact) if fact else item.text} [{item.ref}]"
     words = shorten(said["words"], lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or said["words"]
     return f"“{without_end(own_words(words))}” ({said['day']}) [{item.ref}]"
 

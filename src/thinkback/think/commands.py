@@ -124,7 +124,7 @@ class CommandRunner:
     ) -> None:
         """With `reads_corrections`, also corrections without a fixed form count.
 
-        They should not if a model thinks: it reads them with what was said before.
+        They should not if a model or another reader thinks: it reads them with what was said before.
         """
         self._store = store
         self._indexer = indexer
@@ -159,7 +159,7 @@ class CommandRunner:
     def may_correct(self, turn: Turn) -> bool:
         """Whether a turn may correct what was told before it, which must have been thought over then.
 
-        Never if a model thinks: it reads several turns together.
+        Never without `reads_corrections`: such a reader reads several turns together.
         """
         if not self._reads_corrections:
             return False

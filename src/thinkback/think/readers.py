@@ -28,7 +28,7 @@ MIN_COVERED_SHARE = 0.6
 _FILLERS = said_terms(
     "im ive id actually anyway also basically btw bye currently finally fyi haha hello hey hi honestly just "
     "lol now nowadays oh ok okay please really so still tbh thanks well wow yeah yes yep "
-    "啊吧呢呀哦嗯哈嘛啦了的现在目前已经其实就也都还一个只位你您好谢再见"
+    "啊吧呢呀哦嗯哈嘛啦了的现在目前已经其实就也都还一个只位你您好谢再见今年"
 )
 """Terms that add nothing to what is stated."""
 _TIME_WORDS = said_terms(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thinkback.language.corrections import takes_back
 from thinkback.language.sentences import Sentence, is_question, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.think.clauses import split_clauses
@@ -83,13 +84,22 @@ class Piece:
 
 def split_pieces(message: str, previous_reply: str = "") -> list[Piece]:
     """The pieces of a message; `previous_reply` is what the assistant said just before."""
-    pieces = split_clauses(message)[:MAX_PIECES]
+    pieces = _join_corrections(split_clauses(message), message)[:MAX_PIECES]
     question = last_question(previous_reply)
     texts = ["", *(piece.text for piece in pieces), ""]
     return [
         Piece(piece, message[:MAX_MESSAGE_CHARS], texts[i], texts[i + 2], question, i, len(pieces))
         for i, piece in enumerate(pieces)
     ]
+
+
+def _join_corrections(pieces: Sequence[Sentence], message: str) -> list[Sentence]:
+    """A piece that takes back the one before it makes one piece with it: "I am 70. No wait, 71"."""
+    joined: list[Sentence] = []
+    for piece in pieces:
+        start = joined.pop().start if joined and takes_back(piece.text) else piece.start
+        joined.append(Sentence(message[start : piece.end], start, piece.end))
+    return joined
 
 
 def last_question(reply: str) -> str:

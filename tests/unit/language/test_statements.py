@@ -128,3 +128,21 @@ def test_spans_lie_in_the_text(text: str) -> None:
 def test_time_grows_linearly_with_the_text(unit: str) -> None:
     find_statements("I live in Rome.")
     assert time_growth(lambda size: find_statements(unit * size), 800) < MAX_LINEAR_GROWTH
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("im dana, 34, i live in porto", [("is named", "Dana"), ("is aged", "34"), ("lives in", "Porto")]),
+        ("hi! I'm Zainab, 27, from Leeds", [("is named", "Zainab"), ("is aged", "27")]),
+        ("my name's onni, 71", [("is named", "Onni"), ("is aged", "71")]),
+        ("我叫廖德胜，39，自贡的", [("is named", "廖德胜"), ("is aged", "39")]),
+        ("im gay, 34", []),
+        ("I'm autistic, 34, and work from home", []),
+        ("im broke, 20 quid left", []),
+        ("im pregnant, 23 weeks", []),
+        ("this is grandma, 81", []),
+    ],
+)
+def test_name_before_an_age(text: str, facts: list[tuple[str, str]]) -> None:
+    assert [(each.relation, each.value) for each in find_statements(text)] == facts

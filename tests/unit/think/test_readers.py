@@ -46,3 +46,18 @@ def test_sentence_that_says_more_than_its_triples_is_kept(text: str) -> None:
 )
 def test_sentence_that_its_triples_state_is_not_kept(text: str) -> None:
     assert kept_as_said(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am 70. No wait that is wrong, 71",
+        "i live in leeds, no wait, york",
+        "i take 5mg of warfarin. actually its 10mg",
+        "我住在杭州，不对，是苏州",
+    ],
+)
+def test_what_a_message_takes_back_itself_is_no_fact(text: str) -> None:
+    turn = Turn(id=1, query=text, at=NOW, recorded_at=NOW)
+    changes = WithoutModelReader().read(ReadRequest(turns=(turn,)))
+    assert [change.fact.sentence for change in changes if change.fact] == [text]

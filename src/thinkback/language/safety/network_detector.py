@@ -15,6 +15,7 @@ suspicious parts are read. It is done once, when the message is thought about, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from thinkback.errors import InvalidInput
+from thinkback.language.value_types import value_type
 from thinkback.network.cross_encoder import VECTOR_WIDTH, CrossEncoder, load_cross_encoder
 
 if TYPE_CHECKING:
@@ -41,6 +43,13 @@ SECRET_WEIGHT = 0.3  # of the linear detector's score for a secret in the text, 
 MAX_RUNS = 2  # of tokens that are read of a message
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
 _SPREAD = 2.0  # tokens next to one of a secret belong to it down to this below the threshold, at least 0
+_HARMLESS_MARGIN = 1.5  # by which a date, or the name of somebody who introduces themself, must exceed it
+_DATE_TYPES = ("date", "weekday", "month", "time")
+_BEFORE_OWN_NAME = re.compile(
+    r"(?:\b(?:i am|i['’]?m|my name is|(?:my )?name['’]?s|call me|this is)\s+|我(?:的名字)?[叫是]\s?|叫我\s?)"
+    r"(?:[^\W\d_]+\s)?\Z",
+    re.IGNORECASE,
+)
 _EPSILON = np.float32(1e-5)
 
 
@@ -104,9 +113,15 @@ class NetworkReading:
                 last < len(self.tokens) and self.tokens[last].score >= least and self._follows(text, at, last)
             ):
                 last += 1
-            if any(token.score >= limit for token in self.tokens[at:last]):
+            best = max((token.score for token in self.tokens[at:last]), default=MIN_SCORE)
+            if best >= limit:
                 start, end = _whole_words(text, self.tokens[at].start, self.tokens[last - 1].end)
-                if start < end and not any(first <= start and end <= after for first, after in known):
+                is_harmless = best < limit + _HARMLESS_MARGIN and _seems_harmless(text, start, end)
+                if (
+                    start < end
+                    and not is_harmless
+                    and not any(first <= start and end <= after for first, after in known)
+                ):
                     yield start, end
             at = max(last, at + 1)
 
@@ -130,6 +145,14 @@ def read_message(text: str, suspicion: Callable[[int, int], float]) -> NetworkRe
     """
     encoder = load_cross_encoder()
     return None if encoder is None else SafetyNetwork.shipped().read(text, encoder, suspicion)
+
+
+def _seems_harmless(text: str, start: int, end: int) -> bool:
+    """Whether words are a date, or the name of a user who says who they are."""
+    words = text[start:end]
+    if value_type(words) in _DATE_TYPES:
+        return True
+    return words.replace(" ", "").isalpha() and _BEFORE_OWN_NAME.search(text[:start]) is not None
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:

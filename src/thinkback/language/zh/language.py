@@ -109,6 +109,10 @@ class Chinese:
             return words
         return words if re.fullmatch("[\u4e00-\u9fff·]{2,4}", words) and not _NOT_A_NAME.search(words) else ""
 
+    def _check_introduced_name(self, words: str) -> str:
+        """A name where a job or state fits too (我是……，34)."""
+        return self._check_person_name(words)
+
     def _check_person_name(self, words: str) -> str:
         if _LATIN_NAME.fullmatch(words):
             return words

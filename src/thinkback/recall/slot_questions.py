@@ -1,0 +1,64 @@
+"""Questions about one fact of the user, such as "what city am i in" and 我叫什么.
+
+Of such a question every word either asks, or is a cue of one relation (`relations.toml`). A fact of that
+relation about the user then answers it, whatever words it is stated in. "what number do i wear" is no such
+question: "number" is a cue of a phone number, but "wear" is not.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from thinkback.language.questions import classify_question
+from thinkback.language.relations import Relation, list_relations
+from thinkback.language.tokens import stem
+from thinkback.language.writing_systems import has_han
+
+_ASKING_WORDS = """
+    a again am an are at be been called can currently could did do does for had has have how i in is it
+    kind know many may me mine much my myself need now of off on our please recall remember remind say sort
+    tell that the these to us was we were what when where which who whose with would you your
+"""
+_ASKING = frozenset(map(stem, _ASKING_WORDS.split()))
+_ASKING_ZH = re.compile(
+    "请问|请|还|记得|知道|告诉|你|我|俺|咱|们|的|是|在|叫|吗|呢|吧|啊|呀|嘛|了|过|有|都|现|目前|如今|今年|什么|啥|"
+    "哪个|哪里|哪儿|哪|几|多少|多|谁|怎么|这个|那个|个|位|号|来着|到底|[，。？！?!\\s]"
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'?m|my|me|we|our)\b|[我俺咱]", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
+_PLACE_SLOTS = re.compile(r"\{value:(?:place|known_place|organisation|company|school)\}")
+
+
+def asked_relations(question: str) -> frozenset[str]:
+    """The relations of which a fact about the user answers the question; empty for other questions."""
+    if not _FIRST_PERSON.search(question):
+        return frozenset()
+    asks_where = classify_question(question) == "where"
+    return frozenset(
+        relation.name
+        for relation in list_relations()
+        if _asks_for(question, relation) and (not asks_where or _is_place(relation))
+    )
+
+
+def _asks_for(question: str, relation: Relation) -> bool:
+    if has_han(question):
+        return any(
+            cue in question and not _ASKING_ZH.sub("", question.replace(cue, "", 1))
+            for cue in relation.wording("zh").cues
+        )
+    words = {stem(word) for word in _WORD.findall(question.lower())} - _ASKING
+    return bool(words) and words <= _cue_words(relation)
+
+
+@cache
+def _cue_words(relation: Relation) -> frozenset[str]:
+    cues = relation.wording("en").cues
+    return frozenset(stem(word) for cue in cues for word in cue.split()) - _ASKING
+
+
+@cache
+def _is_place(relation: Relation) -> bool:
+    """Whether the values of a relation tell where something is."""
+    return any(_PLACE_SLOTS.search(pattern) for pattern in relation.wording("en").statements)
