@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from thinkback.language.value_types import value_type
+from thinkback.language.value_types import find_values, value_type
 from thinkback.language.writing_systems import has_han
 
 CorrectionStrength = Literal["certain", "likely", "bare"]
@@ -61,16 +61,6 @@ _CLAUSE_END = re.compile(
     re.IGNORECASE,
 )
 _SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])\s+|\s+(?=[\u4e00-\u9fff])")
-
-_TAKES_BACK = re.compile(
-    r"[\s.,;:!…—–-]*(?:(?:oh|er|erm|um|ah|ugh|lol|haha|ok|well|but)\b[\s,]*){0,2}"
-    r"(?:no+,? (?:wait|hang on|hold on|sorry|actually|it'?s|that'?s|that is)"
-    r"|(?:wait|actually),? (?:no+|nah|actually|it'?s|that'?s)\b|nah,? wait|hang on|hold on|oops|whoops"
-    r"|scratch that|sorry,? (?:i mean|no\b|wait|it'?s)"
-    r"|i (?:mean|meant|misspoke|mistyped)\b|make that|correction\b|typo\b|my (?:bad|mistake)\b)"
-    rf"|[\s，。；！、…—]*(?:(?:哦|啊|呃|额|哎|等等|等下|等一下)[，,\s]*)?(?:{_CERTAIN_ZH}|不对(?![劲称])|哦不|啊不|不不|错了)",
-    re.IGNORECASE,
-)
 
 
 class Correction(NamedTuple):
@@ -145,6 +135,13 @@ def _may_be_value(text: str, han: bool) -> bool:
     return len(words) <= _MAX_UNTYPED_WORDS and all(re.fullmatch(r"[\w'&.-]+", word) for word in words)
 
 
-def takes_back(text: str) -> bool:
-    """Whether words begin by taking back what was said just before them: "no wait, ...", 不对，……"""
-    return _TAKES_BACK.match(text[:MAX_CORRECTION_CHARS]) is not None
+def corrects_words(before: str, after: str) -> bool:
+    """Whether a message corrects its own words `before` by the next ones: "I am 70. No wait, 71".
+
+    Only if a value of the same type follows: "I take 10 mg. I mean, that's a lot" corrects nothing.
+    """
+    words = after.lstrip(" \n.,;:!，。；！、…—–-")[:MAX_CORRECTION_CHARS]
+    correction = read_correction(words)
+    if correction is None or correction.strength == "bare" or value_type(correction.new) is None:
+        return False
+    return bool(find_values(before, correction.new))

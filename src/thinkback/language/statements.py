@@ -44,7 +44,9 @@ _SLOT = re.compile(r"\{value(?::(?P<slot>\w+))?\}|\{(?P<word>person|ROLE|NOUN)\}
 _HAN_CLASS = re.compile(r"\[[^\]]*[\u3400-\u9fff]-[\u3400-\u9fff][^\]]*\]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’]*")
-_MIXED_BOUNDARY = re.compile(r"[，；：！？!?;]|,(?!\d)")
+_MIXED_BOUNDARY = re.compile(
+    r"[，；：！？!?;]|,(?!\d)|(?:(?<=\bhi)|(?<=\bhey)|(?<=\bhello))\s+(?=[\u3400-\u9fff])", re.IGNORECASE
+)
 _LITERAL = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]+", re.IGNORECASE)
 _LIST_END = re.compile(r"\b(?:and|or)\b|和|与|跟", re.IGNORECASE)
 
@@ -203,15 +205,14 @@ def _read_clause(
 
 
 def _read_introduction(clause: _Clause, language: Language) -> Iterator[Statement]:
-    """I'm Dana, 34: what stands between "I'm" and an age is a name, also one that is not known as one."""
+    """The age in "I'm Dana, 34", if a name stands before it. Whether it is the user's is read elsewhere."""
     opened = language.lexicon.opening.match(clause.rest)
     match = language.lexicon.introduction.match(clause.rest, opened.end() if opened else 0)
     name = language.check_value("introduced_name", match["name"]) if match else ""
     if match is None or not name:
         return
-    for relation, value in (("is named", name), ("is aged", match["age"])):
-        end = clause.start + match.end()
-        yield Statement(USER, relation, value, "statement", language.code, clause.start, end)
+    end = clause.start + match.end()
+    yield Statement(USER, "is aged", match["age"], "statement", language.code, clause.start, end)
 
 
 class _Ends:

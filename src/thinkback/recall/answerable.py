@@ -28,15 +28,6 @@ MIN_OTHER_WORDS_SHARE = 0.6  # of the words that are neither the person nor the 
 _MIN_STEM = 4  # letters of a word that another one may begin with ("teach", "teacher")
 _MIN_MISSPELT, _MISSPELT_RATIO = 6, 0.84
 _WORD = re.compile(rf"[A-Za-zÀ-ɏ][\w'-]*|[{HAN}]+|\d+")
-_SHORT_FORMS = {
-    "bday": "birthday",
-    "fav": "favourite",
-    "fave": "favourite",
-    "home town": "hometown",
-    "meds": "medication",
-    "uni": "university",
-}
-_SHORT_FORM = re.compile(rf"\b(?:{'|'.join(_SHORT_FORMS)})\b", re.IGNORECASE)
 _CONTRACTED = re.compile(r"\b(what|where|who|how|when)'?s\b", re.IGNORECASE)
 _POSSESSED = re.compile(r"\b(?:my|our|his|her|their|[\w-]+'s|[\w-]+s') +([a-z][\w-]+)", re.IGNORECASE)
 _POSSESSOR = re.compile(r"\b([\w-]+)'s\b", re.IGNORECASE)
@@ -56,9 +47,8 @@ _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'-]+")
 
 
 def repair_question(text: str) -> str:
-    """The text with question words and short forms written out: "whats my bday" -> "what is my birthday"."""
-    words = _CONTRACTED.sub(r"\1 is", text.replace("’", "'"))
-    return _SHORT_FORM.sub(lambda match: _SHORT_FORMS[match[0].lower()], words)
+    """The text with question words written out, also without apostrophe: "whats my" -> "what is my"."""
+    return _CONTRACTED.sub(r"\1 is", text.replace("’", "'"))
 
 
 def asks(text: str) -> bool:
@@ -219,9 +209,9 @@ def _between(run: str) -> Iterator[str]:
 def _accepted_terms(word: str) -> frozenset[str]:
     """The search terms that mean a word of a question: its own, synonyms, and how an answer states it."""
     terms = set(extract_terms(word)) if word.isascii() or len(word) <= 2 else set()
-    role = _roles().get(word) or _roles().get(word.rstrip("s"))
     if word in _PET_WORDS:
         return frozenset(term for pet in (*PETS_EN, *PETS_ZH) for term in _whole_terms(pet)).union(terms)
+    role = _roles().get(word) or _roles().get(word.rstrip("s"))
     if role is not None:  # no further synonyms: "sister" must not find a brother
         same = [other for other, known in _roles().items() if known == role]
         return frozenset(term for other in same for term in _whole_terms(other))

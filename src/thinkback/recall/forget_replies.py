@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thinkback.language.commands import FORGET_KINDS, find_commands, only_undoes, shown_topic
+from thinkback.language.commands import FORGET_KINDS, find_commands, may_undo, shown_topic
 from thinkback.language.safety.quarantine import redact
 from thinkback.recall.chat_phrases import say
 from thinkback.types import Action
@@ -20,7 +20,7 @@ def forget_replies(message: str, actions: Sequence[Action]) -> Iterator[str]:
     if any(action.action == "undo" for action in actions):
         yield say("undone", message)
         return
-    if only_undoes(commands[0]):
+    if may_undo(commands[0]) and not forgot:
         yield say("nothing_to_undo", message)
         return
     if forgot and all(action.hides == (action.turn,) and not action.before for action in forgot):

@@ -55,13 +55,12 @@ from thinkback.recall.request_classifier import LIKELY_THRESHOLD, asks_for_work
 from thinkback.recall.slot_questions import asked_relations
 from thinkback.types import INSTRUCTION, SAID, Candidate, Recollection, Ref, Thought
 
-MAX_LISTED = 4  # sentences in the answer to a question about everything that is known
+MAX_LISTED = 5  # sentences in the answer to a question about everything that is known
 MAX_CONTINUED_CHARS = 300  # of the message before a question such as "and which day"
 MAX_QUOTED = 2  # memories in place of an answer
 MIN_NEWEST_SHARE = 0.85  # of the best score: the newest sentence above it answers
 MIN_SURE_ODDS = 1.5  # log odds from which a newer memory that was read is quoted alone
 MIN_ANSWER_ODDS = 0.0  # below it a sentence that seems to answer is quoted as the nearest only
-MIN_TRIPLE_ODDS = -4.0  # the same for a fact in words that the cross-encoder has seldom read
 MIN_NEAR_ODDS = -2.0  # below it, not even that, if another memory reads like an answer
 MIN_DENIAL_SHARE = 0.5  # of the score of a sentence: a later one above it may deny it
 _MIN_SHARED_TERMS = 2  # by which a newer sentence is about the same as an older one; a rare one is enough
@@ -212,9 +211,7 @@ def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollecti
     odds = recollection.answers.get(chosen.ref)
     if odds is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
         return False
-    if _find_triple(chosen) is not None:
-        return odds < MIN_TRIPLE_ODDS and not _facts_asked_for(question, [chosen])
-    return odds < MIN_ANSWER_ODDS
+    return odds < MIN_ANSWER_ODDS and not _facts_asked_for(question, [chosen])
 
 
 def _facts_asked_for(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
@@ -404,11 +401,10 @@ def _own_statements(question: str, recollection: Recollection) -> Iterator[Score
 def _choose(question: str, judge: AnswerJudge, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The sentences that answer the question, best first."""
     if asks_for_overview(question):
-        newest = sorted(statements, key=lambda each: -each.said_in)
         return [
             each
-            for number, each in enumerate(newest)
-            if not any(each.terms <= other.terms for other in newest[:number])
+            for number, each in enumerate(statements)
+            if not any(each.terms <= other.terms for other in statements[:number])
         ][:MAX_LISTED]
     about_past = load_patterns("past").search(question) is not None
     matching = [
@@ -505,8 +501,9 @@ def _quote(item: Candidate) -> str:
     """A memory with its reference: as it was said, with its day, or as a fact about the user."""
     said = _SAID_TEXT.fullmatch(item.text)
     if said is None:
-        fact = to_second_person(item.thought.sentence) if item.thought and not item.outdated else None
-        return f"{without_end(fact) if fact else item.text} [{item.ref}]"
+        sentence = item.thought.sentence if item.thought else ""
+        fact = to_second_person(sentence) if sentence and not item.outdated else None
+        return f"{item.text.replace(sentence, fact, 1) if fact else item.text} [{item.ref}]"
     words = shorten(said["words"], lambda text: count_words(text) <= MAX_CHAT_ANSWER_WORDS) or said["words"]
     return f"“{without_end(own_words(words))}” ({said['day']}) [{item.ref}]"
 

@@ -125,6 +125,8 @@ def _asks(sentence: str, *, alone: bool) -> bool:
     """
     if _asks_about(sentence):
         return True
+    if alone and load_patterns("asks_permission").search(sentence):
+        return True
     if tells_mood(sentence):
         return False
     if not (alone and asks(sentence)):
@@ -172,6 +174,8 @@ def may_ask(message: str) -> bool:
 def continues_message(question: str) -> bool:
     """Whether a question says what it is about only together with the message before it."""
     judge = AnswerJudge(question)
+    if asks_for_overview(question):
+        return False
     if not judge.words:
         return not judge.topic
     is_short = len(judge.words) <= MAX_CONTINUING_WORDS and not any(word.is_role for word in judge.words)

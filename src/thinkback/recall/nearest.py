@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.chat_phrases import load_patterns
 from thinkback.recall.question_classifier import THRESHOLD_IF_STORED, asks_for_memory
 from thinkback.types import INSTRUCTION, Candidate, Recollection
 
@@ -41,7 +42,9 @@ def is_told(item: Candidate) -> bool:
 
 def is_stored_question(text: str) -> bool:
     """Whether a stored message is surely a question, so that it answers nothing."""
-    return asks(text) or asks_for_memory(text, threshold=THRESHOLD_IF_STORED)
+    if asks(text) or load_patterns("asks_permission").search(text):
+        return True
+    return asks_for_memory(text, threshold=THRESHOLD_IF_STORED)
 
 
 def last_turn(item: Candidate) -> int:

@@ -197,7 +197,8 @@ class OutdatedResolver:
         return [
             fact
             for fact in (self._search.loader.thoughts(ids) if ids else ())
-            if not fact.current and any(_overlaps(*pair) for pair in product(fact.sources, thought.sources))
+            if not fact.current
+            and any(one.overlaps(other) for one, other in product(fact.sources, thought.sources))
         ]
 
     def _facts(self, turn: Turn) -> Sequence[Thought]:
@@ -235,11 +236,6 @@ def _visible_thoughts(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]
         thought.id: thought for thought in thoughts if thought is not None and not withheld_reason(thought)
     }
     return tuple(redact_memory(thought) for thought in visible.values())
-
-
-def _overlaps(one: Source, other: Source) -> bool:
-    same_text = (one.turn, one.side) == (other.turn, other.side)
-    return same_text and one.start < other.end and other.start < one.end
 
 
 def _end_time(thought: Thought) -> datetime:

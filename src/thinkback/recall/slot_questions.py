@@ -16,24 +16,28 @@ from thinkback.language.tokens import stem
 from thinkback.language.writing_systems import has_han
 
 _ASKING_WORDS = """
-    a again am an are at be been called can currently could did do does for had has have how i in is it
-    kind know many may me mine much my myself need now of off on our please recall remember remind say sort
-    tell that the these to us was we were what when where which who whose with would you your
+    a again am an are at called currently do does for have i in is it know my now of on our please remember
+    remind tell that the to we what where which you
 """
 _ASKING = frozenset(map(stem, _ASKING_WORDS.split()))
 _ASKING_ZH = re.compile(
-    "请问|请|还|记得|知道|告诉|你|我|俺|咱|们|的|是|在|叫|吗|呢|吧|啊|呀|嘛|了|过|有|都|现|目前|如今|今年|什么|啥|"
-    "哪个|哪里|哪儿|哪|几|多少|多|谁|怎么|这个|那个|个|位|号|来着|到底|[，。？！?!\\s]"
+    "请问|你?还?(?:知道|记得)|我|俺|咱|们|的|是|在|叫|吗|呢|吧|啊|呀|嘛|了|现在|目前|如今|今年|什么|啥|哪个|哪里|哪儿|哪|"
+    "几|多|个|来着|到底|[，。？！?!\\s]"
 )
-_FIRST_PERSON = re.compile(r"\b(?:i|i'?m|my|me|we|our)\b|[我俺咱]", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'?m|my|we|our)\b|[我俺咱]", re.IGNORECASE)
+_SECOND_PERSON = re.compile(r"\byour\b|你的|你叫|你住|你多大|你几岁", re.IGNORECASE)
+_OLD = re.compile(r"\bhow old\b", re.IGNORECASE)
+_SHORT_FORMS = {"bday": "birthday", "home town": "hometown", "meds": "medication"}
+_SHORT_FORM = re.compile(rf"\b(?:{'|'.join(_SHORT_FORMS)})\b", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _PLACE_SLOTS = re.compile(r"\{value:(?:place|known_place|organisation|company|school)\}")
 
 
 def asked_relations(question: str) -> frozenset[str]:
     """The relations of which a fact about the user answers the question; empty for other questions."""
-    if not _FIRST_PERSON.search(question):
+    if not _FIRST_PERSON.search(question) or _SECOND_PERSON.search(question):
         return frozenset()
+    question = _SHORT_FORM.sub(lambda match: _SHORT_FORMS[match[0].lower()], _OLD.sub("age", question))
     asks_where = classify_question(question) == "where"
     return frozenset(
         relation.name
@@ -54,8 +58,7 @@ def _asks_for(question: str, relation: Relation) -> bool:
 
 @cache
 def _cue_words(relation: Relation) -> frozenset[str]:
-    cues = relation.wording("en").cues
-    return frozenset(stem(word) for cue in cues for word in cue.split()) - _ASKING
+    return frozenset(stem(cue) for cue in relation.wording("en").cues if " " not in cue)
 
 
 @cache

@@ -159,7 +159,7 @@ class CommandRunner:
     def may_correct(self, turn: Turn) -> bool:
         """Whether a turn may correct what was told before it, which must have been thought over then.
 
-        Never without `reads_corrections`: such a reader reads several turns together.
+        Never if the reader reads corrections itself, with the turns before them.
         """
         if not self._reads_corrections:
             return False
@@ -189,25 +189,34 @@ class CommandRunner:
             return self._correct(space, turn, correction, command.start)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)
-        if may_undo(command) and is_only_commands(turn.query) and (done := self._last_commands(space, turn)):
-            return self._undo(space, turn, done)
+        if may_undo(command) and is_only_commands(turn.query):
+            return self._undo_last(space, turn, command)
         return None if only_undoes(command) else self._forget_turns(space, turn, command)
 
-    def _last_commands(self, space: str, turn: Turn) -> list[Action]:
-        """The actions of the commands of the message before, undone ones included.
+    def _undo_last(self, space: str, turn: Turn, command: Command) -> Action | None:
+        """Undo the last command; after a statement, forget the statement, unless it can only mean to undo.
 
-        Messages that only ask something are passed over.
+        Messages that told nothing and changed nothing are passed over: questions, thanks, a command that
+        found nothing.
         """
         turns = self._store.turns(
             space, session=turn.session, newest=True, limit=_LOOK_BACK_TURNS + 1, hidden=True
         )
-        for other in reversed(turns):
-            if other.id >= turn.id or turn.at - other.at > _MAX_GAP:
-                continue
-            if not all(is_question(sentence.text) for sentence in split_sentences(other.query)):
-                actions = self._store.journal(space, turn=other.id)
-                return [action for action in actions if action.actor == USER_ACTOR]
-        return []
+        before = [other for other in turns if other.id < turn.id and turn.at - other.at <= _MAX_GAP]
+        for other in reversed(before):
+            actions = self._store.journal(space, turn=other.id)
+            if done := [action for action in actions if action.actor == USER_ACTOR]:
+                return self._undo(space, turn, done)
+            if self._tells(space, other):
+                forgets = other is before[-1] and not only_undoes(command)
+                return self._forget_turns(space, turn, command) if forgets else None
+        return None
+
+    def _tells(self, space: str, turn: Turn) -> bool:
+        """Whether a message tells something, or may do so because it was not thought over yet."""
+        if turn.thought_at is None:
+            return not all(is_question(sentence.text) for sentence in split_sentences(turn.query))
+        return bool(self._thoughts_of(space, [turn]))
 
     def _undo(self, space: str, turn: Turn, done: Sequence[Action]) -> Action | None:
         """Undo those of the actions that are not undone yet, the last one first; None if there are none."""
@@ -242,6 +251,7 @@ class CommandRunner:
         if not (thoughts or told):
             topic = _Topic(command.topic, loosely=True)
             thoughts, told = self._find_topic(space, turn, topic)
+        thoughts, told = self._with_same_words(space, thoughts, told)
         turns = [other.id for other in told]
         if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
             return None
@@ -258,6 +268,29 @@ class CommandRunner:
         if is_only_commands(turn.query) or turn in told:
             turns.append(turn.id)
         return self._forget(space, turn, reason, turns=turns, thoughts=thoughts, keep_thoughts=True)
+
+    def _with_same_words(
+        self, space: str, thoughts: Sequence[int], told: Sequence[Turn]
+    ) -> tuple[list[int], list[Turn]]:
+        """Also the sentences kept as said from whose words these facts were drawn, and their turns.
+
+        Such a sentence tells a fact without naming it: "I'm Dana, 34" tells an age.
+        """
+        facts = self._store.thoughts(space, ids=sorted(thoughts)) if thoughts else []
+        passages = [source for fact in facts for source in fact.sources if fact.relation != SAID]
+        if not passages:
+            return list(thoughts), list(told)
+        sentences = [
+            thought
+            for thought in self._store.thoughts(space)
+            if thought.relation == SAID
+            and any(one.overlaps(other) for one in thought.sources for other in passages)
+        ]
+        found = {thought.id for thought in sentences}.union(thoughts)
+        known = {turn.id for turn in told}
+        more = {source.turn for thought in sentences for source in thought.sources} - known
+        turns = [*told, *(self._store.turns(space, ids=sorted(more)) if more else ())]
+        return sorted(found), sorted(turns, key=lambda turn: turn.id)
 
     def _find_topic(self, space: str, turn: Turn, topic: _Topic) -> tuple[list[int], list[Turn]]:
         """The thoughts about a topic, and the turns before this one."""

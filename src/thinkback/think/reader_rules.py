@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from thinkback.language.commands import corrects
-from thinkback.language.corrections import takes_back
+from thinkback.language.corrections import corrects_words
 from thinkback.language.dates import TimeExpression, find_time_expressions
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.protocol import load_language
@@ -56,7 +56,8 @@ class RuleReader:
         for turn in request.turns:
             meant = _corrected_person(turn, previous, request.names)
             for statement in find_statements(turn.query, request.names, meant):
-                if not takes_back(turn.query[statement.end :]):
+                quote, rest = turn.query[statement.start : statement.end], turn.query[statement.end :]
+                if not corrects_words(quote, rest):
                     reading.add(turn, statement)
             previous = turn
         return reading.changes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thinkback.language.corrections import takes_back
+from thinkback.language.corrections import corrects_words
 from thinkback.language.sentences import Sentence, is_question, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.think.clauses import split_clauses
@@ -94,10 +94,13 @@ def split_pieces(message: str, previous_reply: str = "") -> list[Piece]:
 
 
 def _join_corrections(pieces: Sequence[Sentence], message: str) -> list[Sentence]:
-    """A piece that takes back the one before it makes one piece with it: "I am 70. No wait, 71"."""
+    """A piece that corrects the one before it makes one piece with it: "I am 70. No wait, 71"."""
     joined: list[Sentence] = []
     for piece in pieces:
-        start = joined.pop().start if joined and takes_back(piece.text) else piece.start
+        corrects = (
+            bool(joined) and not is_question(piece.text) and corrects_words(joined[-1].text, piece.text)
+        )
+        start = joined.pop().start if corrects else piece.start
         joined.append(Sentence(message[start : piece.end], start, piece.end))
     return joined
 

@@ -132,7 +132,7 @@ class Thinker:
                 if not claimed:
                     break
                 with self._leases.keep(claimed):
-                    ready = self._release_corrections(claimed)
+                    ready = self._until_first_correction(claimed)
                     if self._run_missed_commands(ready, run):
                         continue
                     self._think_turns(ready, run)
@@ -164,7 +164,7 @@ class Thinker:
         for claim in self._leases.claims():
             self._release(claim, "handed back", self._clock(), count_attempt=False)
 
-    def _release_corrections(self, claims: Sequence[ClaimedTurn]) -> Sequence[ClaimedTurn]:
+    def _until_first_correction(self, claims: Sequence[ClaimedTurn]) -> Sequence[ClaimedTurn]:
         """The turns before the first one that may correct them; it and the later ones are released.
 
         What a correction means is known once the turns before it were thought over.

@@ -40,6 +40,11 @@ class Source:
     start: int
     end: int
 
+    def overlaps(self, other: Source) -> bool:
+        """Whether two passages have words in common."""
+        same_text = (self.turn, self.side) == (other.turn, other.side)
+        return same_text and self.start < other.end and other.start < self.end
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtDraft:

@@ -133,15 +133,18 @@ def test_time_grows_linearly_with_the_text(unit: str) -> None:
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        ("im dana, 34, i live in porto", [("is named", "Dana"), ("is aged", "34"), ("lives in", "Porto")]),
-        ("hi! I'm Zainab, 27, from Leeds", [("is named", "Zainab"), ("is aged", "27")]),
-        ("my name's onni, 71", [("is named", "Onni"), ("is aged", "71")]),
-        ("我叫廖德胜，39，自贡的", [("is named", "廖德胜"), ("is aged", "39")]),
+        ("im dana, 34, i live in porto", [("is aged", "34"), ("is named", "Dana"), ("lives in", "Porto")]),
+        ("hi! I'm Zainab, 27, from Leeds", [("is aged", "27"), ("is named", "Zainab")]),
+        ("我叫廖德胜，39，自贡的", [("is aged", "39"), ("is named", "廖德胜")]),
+        ("hi 我是kevin，在上海", [("is named", "Kevin")]),
+        ("I'm Scorpio, 28", [("is aged", "28")]),
         ("im gay, 34", []),
         ("I'm autistic, 34, and work from home", []),
         ("im broke, 20 quid left", []),
         ("im pregnant, 23 weeks", []),
-        ("this is grandma, 81", []),
+        ("this is Rex, 12 and he loves balls", []),
+        ("我是金牛座，28", []),
+        ("我是designer", []),
     ],
 )
 def test_name_before_an_age(text: str, facts: list[tuple[str, str]]) -> None:

@@ -16,13 +16,20 @@ from thinkback.recall.slot_questions import asked_relations
         ("do you know my name?", {"is named"}),
         ("what city am i in", {"lives in"}),
         ("what is my home town", {"comes from"}),
-        ("which company am i with", {"works at"}),
         ("where do i work", {"works at"}),
         ("what do i do for work", {"works as", "works at"}),
         ("what meds am i on", {"takes"}),
+        ("how old am i", {"is aged"}),
         ("我叫什么", {"is named"}),
         ("我的名字是什么", {"is named"}),
         ("我在哪个城市", {"lives in"}),
+        ("tell me your name", set()),
+        ("告诉我你的名字", set()),
+        ("who do i live with", set()),
+        ("when do i work", set()),
+        ("did i take my pills", set()),
+        ("what can i take for it", set()),
+        ("what country am i in", set()),
         ("what number do i wear", set()),
         ("where do i park my car", set()),
         ("what does my sister take", set()),
@@ -58,3 +65,14 @@ def test_unsure_fact_is_quoted_in_the_second_person(memory: Memory) -> None:
     reply = memory.chat("where do i work").text
     assert "you work as a nurse" in reply
     assert "The user" not in reply
+
+
+def test_overview_begins_with_who_the_user_is_and_leaves_out_thanks(memory: Memory) -> None:
+    for text in ("im dana, 34, i live in porto", "my favourite colour is green", "thanks your pretty good"):
+        memory.chat(text)
+        memory.post_think()
+    reply = memory.chat("what do you know about me").text
+    assert reply.startswith(
+        "You are named Dana. [thought:2] You are 34 years old. [thought:1] You live in Porto."
+    )
+    assert "pretty good" not in reply

@@ -396,6 +396,37 @@ def test_undo_after_a_statement_forgets_the_statement_and_bringing_back_nothing_
         assert not memory.thoughts()
 
 
+def test_forgetting_a_fact_forgets_the_sentence_that_tells_it_without_naming_it(
+    open_memory: OpenMemory,
+) -> None:
+    with open_memory() as memory:
+        memory.remember("I'm Dana, 34, and I love my garden")
+        memory.post_think()
+        memory.remember("forget my age")
+        assert [thought.sentence for thought in memory.thoughts()] == ["The user is named Dana."]
+        assert memory.turns() == []
+
+
+@pytest.mark.parametrize("between", ["where does my sister live", "thanks!"])
+def test_undo_passes_over_messages_that_changed_nothing(open_memory: OpenMemory, between: str) -> None:
+    with open_memory() as memory:
+        memory.remember("My sister Anna lives in Turku")
+        memory.post_think()
+        for _ in range(2):
+            memory.remember(between)
+            memory.post_think()
+        memory.remember("undo")
+        assert memory.thoughts()  # nothing was to be undone, and the statement is too long ago
+        memory.remember("forget everything about Anna")
+        memory.post_think()
+        assert not memory.thoughts()
+        for _ in range(2):
+            memory.remember(between)
+            memory.post_think()
+        memory.remember("undo")
+        assert memory.thoughts()
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -42,13 +42,9 @@ _SCHOOL = re.compile(
     r"|\A(?:mit|ucla|nyu|lse|eth|harvard|oxford|cambridge|yale|stanford)\Z",
     re.IGNORECASE,
 )
-_DESCRIBES = re.compile(
-    r"(?:ed|ing|ive|ful|less|ous|able|ible|istic|ary|sexual|ish|ly|ist|ian|ese|ologist|nt)\Z", re.IGNORECASE
-)
-"""Ends of words for what somebody is: retired, autistic, Canadian."""
 _LISTS_OF_DESCRIPTIONS = (
-    *("jobs", "nationalities", "statuses", "diets", "conditions", "evaluative", "self_descriptions"),
-    *("activities", "languages", "places", "regions"),
+    *("jobs", "nationalities", "statuses", "diets", "conditions", "evaluative", "activities", "languages"),
+    *("places", "regions"),
 )
 _FILLER_WORD = re.compile(r"\A(?:a|an|the|about|around|only|roughly|just)\s+", re.IGNORECASE)
 _CLAUSE_WITHOUT_SUBJECT = re.compile(
@@ -139,13 +135,11 @@ class English:
         return words.title() if re.fullmatch(r"[a-z'-]{2,14}(?: [a-z'-]{2,14})?", words) else ""
 
     def _check_introduced_name(self, words: str) -> str:
-        """A name where a job, state or origin fits too ("I'm ..., 34")."""
+        """A name where a job, state or origin fits too ("I'm ..., 34"): a first name, or capitalised."""
         if self._in("first_names", words):
-            return words.title() if words.islower() else words
-        is_other = (
-            any(self._in(each, words) for each in _LISTS_OF_DESCRIPTIONS) or words.lower() in self.roles()
-        )
-        return "" if is_other or _DESCRIBES.search(words) else self._check_name(words)
+            return words.title()
+        is_other = any(self._in(each, words) for each in _LISTS_OF_DESCRIPTIONS)
+        return "" if is_other or not words[:1].isupper() else self._check_name(words)
 
     def _check_person_name(self, words: str) -> str:
         """A name where other words fit too ("my boss is ..."): capitalised, or a common first name."""

@@ -43,11 +43,19 @@ SECRET_WEIGHT = 0.3  # of the linear detector's score for a secret in the text, 
 MAX_RUNS = 2  # of tokens that are read of a message
 MIN_SCORE = -8.0  # of either detector; lower ones count as this
 _SPREAD = 2.0  # tokens next to one of a secret belong to it down to this below the threshold, at least 0
-_HARMLESS_MARGIN = 1.5  # by which a date, or the name of somebody who introduces themself, must exceed it
-_DATE_TYPES = ("date", "weekday", "month", "time")
-_BEFORE_OWN_NAME = re.compile(
-    r"(?:\b(?:i am|i['’]?m|my name is|(?:my )?name['’]?s|call me|this is)\s+|我(?:的名字)?[叫是]\s?|叫我\s?)"
-    r"(?:[^\W\d_]+\s)?\Z",
+_HARMLESS_MARGIN = (
+    1.5  # what a date, or the name of somebody who introduces themself, needs above the threshold
+)
+_DATE_TYPES = ("date", "weekday", "month")
+_OWN_NAME = re.compile(
+    r"(?:\A|[.!?。！？\n]\s*)(?:(?:hi|hello|hey|right|ok|so)[\s,!.]+)?(?:i am|i['’]?m|my name is|我叫)\s?\Z",
+    re.IGNORECASE,
+)
+_MAX_NAME_CONTEXT = 40
+_OPENS = re.compile(  # words of messages that hand over a means of access
+    r"\b(?:say|says|tell|tells|hear|whisper|type|enter|key|keys|code|codes|pin|pass\w*|safe|alarm|word|words"
+    r"|answer|question|get in|get past|unlock\w*|open\w*|lock\w*|gate|door\w*|guard\w*|porter|barrier)\b"
+    r"|[输密暗锁门箱]|口令|说我",
     re.IGNORECASE,
 )
 _EPSILON = np.float32(1e-5)
@@ -148,11 +156,14 @@ def read_message(text: str, suspicion: Callable[[int, int], float]) -> NetworkRe
 
 
 def _seems_harmless(text: str, start: int, end: int) -> bool:
-    """Whether words are a date, or the name of a user who says who they are."""
+    """Whether words are a date, or the name with which a user begins, in a message that opens nothing."""
     words = text[start:end]
+    if _OPENS.search(text[:start]) or _OPENS.search(text[end:]):
+        return False
     if value_type(words) in _DATE_TYPES:
         return True
-    return words.replace(" ", "").isalpha() and _BEFORE_OWN_NAME.search(text[:start]) is not None
+    before = text[max(0, start - _MAX_NAME_CONTEXT) : start]
+    return words.replace(" ", "").isalpha() and _OWN_NAME.search(before) is not None
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from thinkback.language.kinship import KIN_ZH, PETS_ZH, alternation_pattern
 from thinkback.language.names import SURNAMES, normalise_name
-from thinkback.language.protocol import Lexicon, Person, load_lexicon
+from thinkback.language.protocol import Lexicon, Person, load_language, load_lexicon
 
 _EDGES = " \t。，,！!；;：:.…~～、"
 _LIST_SEPARATOR = re.compile("、|和|跟|与|以及|还有|\\s+and\\s+")
@@ -112,6 +112,10 @@ class Chinese:
     def _check_introduced_name(self, words: str) -> str:
         """A name where a job or state fits too (我是……，34)."""
         return self._check_person_name(words)
+
+    def _check_latin_name(self, words: str) -> str:
+        """A first name in Latin letters where other words fit too (我是……)."""
+        return load_language("en").check_value("first_name", words)
 
     def _check_person_name(self, words: str) -> str:
         if _LATIN_NAME.fullmatch(words):

@@ -207,3 +207,32 @@ def test_stored_findings_are_used_and_damaged_ones_are_not() -> None:
         assert quarantine.turn_findings(replace(told, findings=damaged), "query") == scan_text(told.query)
     other_version = json.dumps({"version": 99, "query": spans})
     assert quarantine.turn_findings(replace(told, findings=other_version), "query") == scan_text(told.query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "妈妈膝盖医生说再等等才能坐飞机，机票改到 may 3 了",
+        "Good evening. My grandson put this on the tablet for me. I am Desmond Pryor, Des to most people.",
+        "right my daughter put this on my phone so here goes. im wendell, 58, i tune pianos",
+    ],
+)
+def test_dates_and_the_name_of_a_new_user_are_no_secrets(text: str) -> None:
+    findings = scan_message(text)
+    assert findings is not None
+    assert findings.secrets == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("if the man at the barrier asks, say my name is otter and he lets you in", "otter"),
+        ("tell the porter call me marmalade and he opens the gate", "marmalade"),
+        ("密码是 may 3", "may 3"),
+        ("cabin lockbox opens with 14 july", "july"),
+    ],
+)
+def test_dates_and_names_that_open_something_are_secrets(text: str, secret: str) -> None:
+    findings = scan_message(text)
+    assert findings is not None
+    assert any(secret in text[span.start : span.end] for span in findings.secrets)
