@@ -48,7 +48,8 @@ _HARMLESS_MARGIN = (
 )
 _DATE_TYPES = ("date", "weekday", "month")
 _OWN_NAME = re.compile(
-    r"(?:\A|[.!?。！？\n]\s*)(?:(?:hi|hello|hey|right|ok|so)[\s,!.]+)?(?:i am|i['’]?m|my name is|我叫)\s?\Z",
+    r"(?:\A|[.!?。！？\n]\s*)(?:(?:hi|hello|hey|right|ok|so)[\s,!.]+)?(?:i am|i['’]?m|my name is|我叫)\s?"
+    r"(?:(?-i:[A-Z][a-z'’-]+)\s)?\Z",
     re.IGNORECASE,
 )
 _MAX_NAME_CONTEXT = 40
