@@ -213,7 +213,7 @@ def test_stored_findings_are_used_and_damaged_ones_are_not() -> None:
     "text",
     [
         "妈妈膝盖医生说再等等才能坐飞机，机票改到 may 3 了",
-        "Good evening. My grandson put this on the tablet for me. I am Desmond Pryor, Des to most people, 78 years of age.",
+        "Good evening. My grandson put this on the tablet for me. I am Desmond Pryor, 78 years old.",
         "right my daughter put this on my phone so here goes. im wendell, 58, i tune pianos",
     ],
 )
