@@ -23,7 +23,9 @@ from thinkback.think.reader_updates import GrammarLLM, ModelUpdateFinder, Updati
 ThinkMode = Literal["auto", "extractive", "llm"]
 
 MIN_COVERED_SHARE = 0.6
-"""A sentence is not kept as said if triples quote this share of it and state all of its words."""
+"""A sentence is not kept as said if triples quote this share of it and state nearly all of its words."""
+MAX_UNSTATED_TERMS = 2
+"""Words that the triples need not state: a sentence that is kept stays when its triples are replaced."""
 
 _FILLERS = said_terms(
     "im ive id actually anyway also basically btw bye currently finally fyi haha hello hey hi honestly just "
@@ -89,7 +91,7 @@ class WithoutModelReader:
                 return False
             share = len(quoted[change.turn].intersection(range(*span))) / (span[1] - span[0])
             unstated = said_terms(change.quote).difference(stated[change.turn], _FILLERS)
-            return share >= MIN_COVERED_SHARE and not unstated
+            return share >= MIN_COVERED_SHARE and len(unstated) <= MAX_UNSTATED_TERMS
 
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 

@@ -24,8 +24,7 @@ def kept_as_said(text: str) -> list[str]:
     [
         "im dana, 34, i live in porto and work as a nurse at santo antonio hospital",
         "name's Priya, I'm a product designer in Bangalore and I've got two cats",
-        "my name is Joe and I live in Bristol with my two kids",
-        "i'm a nurse in leeds",
+        "my name is Joe and I live in Bristol with my two kids and a dog",
         "我住在杭州，跟我妈一起",
     ],
 )
