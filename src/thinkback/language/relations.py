@@ -100,9 +100,10 @@ def _registry() -> _Registry:
 
 
 def _names_by_form(relations: Collection[Relation]) -> dict[str, str]:
-    """The relation that each form means; of several with the same words, the first of the table.
+    """The name of the relation for each alias and each Chinese wording.
 
-    So 是 is "is" and 有 is "has", although a diet is told with 是 and an appointment with 有.
+    Several relations may have the same wording: 是 stands in the sentences of "is" and of "diet", 有 in those
+    of "has" and of "has appointment". Then the relation that comes first in the table is meant.
     """
     names: dict[str, str] = {}
     for relation in relations:

@@ -272,9 +272,9 @@ class CommandRunner:
     def _with_same_words(
         self, space: str, thoughts: Sequence[int], told: Sequence[Turn]
     ) -> tuple[list[int], list[Turn]]:
-        """Also the sentences kept as said from whose words these facts were drawn, and their turns.
+        """The thoughts and turns to forget, with the sentences kept as said that contain these facts.
 
-        Such a sentence tells a fact without naming it: "I'm Dana, 34" tells an age.
+        Such a sentence need not have a word of the topic: "I'm Dana, 34" contains an age.
         """
         facts = self._store.thoughts(space, ids=sorted(thoughts)) if thoughts else []
         passages = [source for fact in facts for source in fact.sources if fact.relation != SAID]

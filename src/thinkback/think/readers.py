@@ -19,6 +19,7 @@ from thinkback.think.reader_extractive import EXAMPLE_REQUEST, ExtractiveReader
 from thinkback.think.reader_llm import LLMReader
 from thinkback.think.reader_rules import RuleReader
 from thinkback.think.reader_updates import GrammarLLM, ModelUpdateFinder, UpdatingReader
+from thinkback.think.word_lists import word_lists
 
 ThinkMode = Literal["auto", "extractive", "llm"]
 
@@ -26,18 +27,6 @@ MIN_COVERED_SHARE = 0.6
 """A sentence is not kept as said if triples quote this share of it and state nearly all of its words."""
 MAX_UNSTATED_TERMS = 2
 """Words that the triples need not state: a sentence that is kept stays when its triples are replaced."""
-
-_FILLERS = said_terms(
-    "im ive id actually anyway also basically btw bye currently finally fyi haha hello hey hi honestly just "
-    "lol now nowadays oh ok okay please really so still tbh thanks well wow yeah yes yep "
-    "啊吧呢呀哦嗯哈嘛啦了的现在目前已经其实就也都还一个只位你您好谢再见今年"
-)
-"""Terms that add nothing to what is stated."""
-_TIME_WORDS = said_terms(
-    "yesterday today tonight tomorrow last this next past ago since day week weekend month year "
-    "morning evening 昨今明前去后天日周月年上下个号早晚"
-)
-"""Terms that a triple states by its dates."""
 
 
 class WithoutModelReader:
@@ -90,7 +79,7 @@ class WithoutModelReader:
             if span is None or change.turn not in quoted:
                 return False
             share = len(quoted[change.turn].intersection(range(*span))) / (span[1] - span[0])
-            unstated = said_terms(change.quote).difference(stated[change.turn], _FILLERS)
+            unstated = said_terms(change.quote).difference(stated[change.turn], word_lists().fillers)
             return share >= MIN_COVERED_SHARE and len(unstated) <= MAX_UNSTATED_TERMS
 
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
@@ -101,7 +90,7 @@ def _stated_terms(change: ProposedChange) -> frozenset[str]:
     if change.fact is None:  # it ends a fact that the words name
         return stated_terms(change.quote)
     names = " ".join(get_relation(change.fact.relation).aliases)
-    dates = _TIME_WORDS if change.fact.valid_from or change.fact.valid_to else ()
+    dates = word_lists().time_words if change.fact.valid_from or change.fact.valid_to else ()
     return stated_terms(change.fact.sentence).union(extract_terms(names), dates)
 
 

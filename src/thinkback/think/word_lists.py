@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from thinkback.language.tokens import said_terms
+
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The lists, as sets of words; `forget_requests` is one pattern."""
+    """The lists as sets of words; `fillers` and `time_words` are search terms, `forget_requests` a pattern."""
 
     function_words: frozenset[str]
     pronouns: frozenset[str]
     identity_relations: frozenset[str]
     naming_relations: frozenset[str]
+    fillers: frozenset[str]
+    time_words: frozenset[str]
     forget_requests: re.Pattern[str]
 
 
@@ -29,5 +33,7 @@ def word_lists() -> WordLists:
         pronouns=frozenset(data["pronouns"].split()),
         identity_relations=frozenset(data["identity_relations"]),
         naming_relations=frozenset(data["naming_relations"]),
+        fillers=said_terms(data["fillers"]),
+        time_words=said_terms(data["time_words"]),
         forget_requests=re.compile("|".join(data["forget_requests"]), re.IGNORECASE),
     )
