@@ -13,7 +13,7 @@ from thinkback.language.tokens import said_terms
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The lists as sets of words; `fillers` and `time_words` are search terms, `forget_requests` a pattern."""
+    """The lists as sets; `fillers` and `time_words` are search terms, `forget_requests` is a pattern."""
 
     function_words: frozenset[str]
     pronouns: frozenset[str]
