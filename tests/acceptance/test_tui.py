@@ -178,10 +178,14 @@ def test_layout_at_80x24_and_after_resize(opened: Open) -> None:
             await shows(pilot, "laptop for travel.")
             for word in ("Conversation", "Summary", "Journal", "Topic", "ready", "thought", "Leave", "F1"):
                 await shows(pilot, word)
-            for line in screen(app).splitlines():
-                assert len(line) <= size[0]
-        assert "Next tab" in screen(app).splitlines()[-1], "the keys are whole at 80 columns"
-        assert " Journal" in screen(app).splitlines()[1], "and so are the tabs"
+            await until(
+                pilot,
+                lambda size=size: max(map(len, screen(app).splitlines())) <= size[0],  # type: ignore[misc]
+                "no line wider than the terminal",
+            )
+        # After a resize the widgets are laid out one after the other, so each line is waited for.
+        await until(pilot, lambda: "Next tab" in screen(app).splitlines()[-1], "the keys, whole at 80 columns")
+        await until(pilot, lambda: " Journal" in screen(app).splitlines()[1], "the tabs, whole at 80 columns")
 
     drive(opened(), talk)
 

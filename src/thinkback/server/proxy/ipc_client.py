@@ -192,6 +192,8 @@ class _ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
         self._frames = FrameDecoder()
+        if self._closed:  # closed while the connection was being opened
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         for number, kind, *rest in self._frames.feed(data):

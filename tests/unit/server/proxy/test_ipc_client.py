@@ -174,14 +174,44 @@ def test_recall_that_loses_its_worker_is_answered_by_this_process(memory: Memory
         await client.remember(memory, LIVES)
 
         async def dies(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await asyncio.sleep(0.1)
-            writer.transport.abort()
+            try:
+                await asyncio.sleep(0.1)
+            finally:  # also if the test ends while a later connection sleeps
+                writer.transport.abort()
 
         async with await asyncio.start_unix_server(dies, options.recall_sockets[0]):
             found = await asyncio.gather(*(client.recall(memory, QUERY) for _ in range(16)))
         assert all("Lyon" in each.block for each in found)
 
     with_client(memory, options, story)
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_closing_while_the_connection_opens_leaves_no_socket(
+    memory: Memory, options: Options, steps: int
+) -> None:
+    async def story() -> list[bytes]:
+        received: list[bytes] = []
+
+        async def reads(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            received.append(await reader.read())  # until the client closes
+            writer.close()
+
+        pool = ThreadPool(threads=1)
+        client = IpcRecallClient(options, LocalRecallClient(options, pool))
+        async with await asyncio.start_unix_server(reads, options.recall_sockets[0]):
+            opening = asyncio.ensure_future(client._connections[0]._ensure_open())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await client.close()
+            await opening
+            async with asyncio.timeout(5):
+                while not received:
+                    await asyncio.sleep(0.01)
+        pool.close()
+        return received
+
+    assert asyncio.run(story()) == [b""]
 
 
 def test_restarted_worker_closes_the_breaker_without_a_trial(memory: Memory, options: Options) -> None:
