@@ -122,6 +122,7 @@ class Components:
             shared.clock,
             ValueSimilarity(shared.embedder, shared.similarity.encoder),
             reads_corrections=isinstance(shared.reader, WithoutModelReader | UpdatingReader),
+            seems_question=asks_for_memory,
         )
         self.thinker = Thinker(
             store,

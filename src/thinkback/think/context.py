@@ -51,6 +51,12 @@ class ContextBuilder:
             found = [thought for name in aliases.names_of(subject) for thought in find_named(subject=name)]
             return sorted(found, key=lambda thought: thought.id)
 
+        def find_told_with(id_: int) -> list[Thought]:
+            told_in = {
+                source.turn for old in self._store.thoughts(space, ids=[id_]) for source in old.sources
+            }
+            return self._thoughts_of_turns(space, sorted(told_in))
+
         return ReadRequest(
             turns=tuple(turns),
             recent=tuple(recent),
@@ -59,6 +65,7 @@ class ContextBuilder:
             relationships=tuple(relationships),
             said_at=self._said_at(space, related),
             find=find,
+            find_told_with=find_told_with,
         )
 
     def _recent_turns(self, space: str, turn: Turn) -> list[Turn]:

@@ -25,6 +25,8 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = ("add", "replace", "end", "forget", "same
 
 FindThoughts = Callable[[str, str], Sequence[Thought]]
 """(subject, relation) -> the current thoughts about the subject, under any of its names."""
+FindToldWith = Callable[[int], Sequence[Thought]]
+"""Id of a thought -> the current thoughts that were drawn from the same turns, itself included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,7 @@ class ReadRequest:
         relationships: All current thoughts about who is who.
         said_at: When each related thought was said last, by thought id.
         find: Looks up further current thoughts by subject and relation.
+        find_told_with: Looks up what was told together with a thought.
     """
 
     turns: tuple[Turn, ...]
@@ -84,6 +87,7 @@ class ReadRequest:
     relationships: tuple[Thought, ...] = ()
     said_at: Mapping[int, datetime] = field(default_factory=dict)
     find: FindThoughts = lambda subject, relation: ()
+    find_told_with: FindToldWith = lambda thought: ()
 
 
 class TurnReader(Protocol):

@@ -27,6 +27,7 @@ _DATE = re.compile(
 )
 _NUMBER_EN = re.compile(rf"\b{NUMBER_PATTERN_EN}\b", re.IGNORECASE)
 _NUMBER_ZH = re.compile(NUMBER_PATTERN_ZH)
+_VAGUE_NUMBERS = {"1"}  # "one of them", 一起
 _STEM_LETTERS = 4  # words with these first letters in common count as forms of one word
 _QUOTE_NOISE = re.compile(r"[\s\"'“”‘’「」『』…,，.。!！?？;；:：、~～\-—()（）\[\]*_`]+")
 
@@ -62,6 +63,14 @@ class SupportingText:
         if numbers and str(parse_english_number(unit)) in self._units:
             return True
         return unit.isascii() and len(unit) >= _STEM_LETTERS and unit[:_STEM_LETTERS] in self._stems
+
+    def has_numbers_of(self, statement: str) -> bool:
+        """Whether the text has all numbers of a statement, in digits or in words, dates left out."""
+        text = _DATE.sub(" ", _normalise(statement))
+        numbers = {unit for unit in _UNIT.findall(text) if unit[0].isdigit()}
+        numbers |= {str(parse_english_number(found[0])) for found in _NUMBER_EN.finditer(text)}
+        numbers |= {str(parse_chinese_number(found[0])) for found in _NUMBER_ZH.finditer(text)}
+        return all(map(self.has_unit, numbers - _VAGUE_NUMBERS))
 
     def share(self, statement: str) -> float:
         """The share of the content of a statement that the text has; 1 if the statement has none."""

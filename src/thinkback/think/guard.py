@@ -3,7 +3,8 @@
 The guard checks grounding and identity, not vocabulary:
 
 - the quote must be part of the user's message (the assistant's words are no evidence);
-- the turn, or what the reader was shown besides it, must contain the words of the fact;
+- the turn, or what the reader was shown besides it, must contain words of the fact, or the quote must be
+  near to the fact in meaning;
 - a thought is replaced or ended only by a statement about the same person or thing and the same matter (the
   same relation, shared words, or sentences alike in meaning), or together with such a thought that it hangs
   on: the floor of a flat, when the user moves out of it;
@@ -27,7 +28,12 @@ from thinkback.prompts import own_answer
 from thinkback.think.aliases import Aliases
 from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.grounding import SupportingText, content_units, locate_quote
-from thinkback.think.similarity import MIN_FACT_SIMILARITY, MIN_QUOTE_SIMILARITY, SentenceSimilarity
+from thinkback.think.similarity import (
+    MIN_FACT_SIMILARITY,
+    MIN_PARAPHRASE_SIMILARITY,
+    MIN_QUOTE_SIMILARITY,
+    SentenceSimilarity,
+)
 from thinkback.think.word_lists import word_lists
 from thinkback.types import Side, Source, Thought, ThoughtDraft, Turn
 
@@ -162,14 +168,8 @@ class Guard:
             raise _Rejected("subject, relation or value is missing")
         if normalise_name(about) in word_lists().pronouns:
             raise _Rejected(f"its subject is the pronoun {about!r}")
-        support = self._context.share(sentence)
-        value_support = self._context.share(fact.value)
-        if fact.kind == "relationship" and normalise_name(about) != USER:
-            # Who somebody is often follows from the whole exchange: then the name must have been said.
-            value_support = max(value_support, self._context.share(about))
-        if support < MIN_SENTENCE_SUPPORT or (
-            value_support < MIN_VALUE_SUPPORT and support < WELL_SUPPORTED_SENTENCE
-        ):
+        quote = turn.text_of(source.side)[source.start : source.end]
+        if not (self._has_words_of(fact, sentence) or self._is_paraphrase(quote, fact, sentence)):
             raise _Rejected(f"{fact.value!r} was not said")
         sources, premises = self._find_support(f"{fact.value} {sentence}", turn, source)
         draft = ThoughtDraft(
@@ -186,6 +186,29 @@ class Guard:
         if not filter_drafts([draft], turn):
             raise _Rejected("it holds a secret or an order to the assistant")
         return draft, premises
+
+    def _has_words_of(self, fact: ProposedFact, sentence: str) -> bool:
+        """Whether the turn, or what the reader was shown besides it, has enough words of a fact."""
+        support = self._context.share(sentence)
+        value_support = self._context.share(fact.value)
+        if fact.kind == "relationship" and normalise_name(fact.about) != USER:
+            # Who somebody is often follows from the whole exchange: then the name must have been said.
+            value_support = max(value_support, self._context.share(fact.about))
+        if support < MIN_SENTENCE_SUPPORT:
+            return False
+        return value_support >= MIN_VALUE_SUPPORT or support >= WELL_SUPPORTED_SENTENCE
+
+    def _is_paraphrase(self, quote: str, fact: ProposedFact, sentence: str) -> bool:
+        """Whether a quote may tell a fact in other words: "I live by myself" means "lives alone".
+
+        The sentence and the value must be near to the quote in meaning, and all numbers must have been said.
+        An invented detail on the same topic may still pass.
+        """
+        return (
+            self._context.has_numbers_of(f"{fact.value} {sentence}")
+            and self._similarity(quote, sentence) >= MIN_PARAPHRASE_SIMILARITY
+            and self._similarity(quote, fact.value) >= MIN_PARAPHRASE_SIMILARITY
+        )
 
     def _find_support(
         self, statement: str, turn: Turn, source: Source

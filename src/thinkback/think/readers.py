@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -12,7 +12,7 @@ from thinkback.language.relations import get_relation
 from thinkback.language.thesaurus import stated_terms
 from thinkback.language.tokens import extract_terms, said_terms
 from thinkback.protocols import LLM, CrossEncoder, Embedder
-from thinkback.think.contract import ProposedChange, ReadRequest, TurnReader
+from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest, TurnReader
 from thinkback.think.grounding import locate_quote
 from thinkback.think.organise import LLMConsolidator
 from thinkback.think.reader_extractive import EXAMPLE_REQUEST, ExtractiveReader
@@ -20,13 +20,14 @@ from thinkback.think.reader_llm import LLMReader
 from thinkback.think.reader_rules import RuleReader
 from thinkback.think.reader_updates import GrammarLLM, ModelUpdateFinder, UpdatingReader
 from thinkback.think.word_lists import word_lists
+from thinkback.types import SAID, Thought
 
 ThinkMode = Literal["auto", "extractive", "llm"]
 
 MIN_COVERED_SHARE = 0.6
-"""A sentence is not kept as said if triples quote this share of it and state nearly all of its words."""
-MAX_UNSTATED_TERMS = 2
-"""Words that the triples need not state: a sentence that is kept stays when its triples are replaced."""
+"""A sentence is not kept as said if triples quote this share of it and state all of its words."""
+MAX_RETIRED_TERMS = 2
+"""A sentence that says at most so many words more than its triples is retired with one of them."""
 
 
 class WithoutModelReader:
@@ -65,12 +66,12 @@ class WithoutModelReader:
         request = replace(
             request, turns=tuple(replace(turn, query=blank_requests(turn.query)) for turn in request.turns)
         )
-        triples = self._rules.read(request)
+        triples = [_with_sentences(change, request) for change in self._rules.read(request)]
         turns = {turn.id: turn for turn in request.turns}
         quoted: dict[int, set[int]] = {}  # turn -> positions of the characters that triples quote
         stated: dict[int, set[str]] = {}  # turn -> terms that triples state
         for change in triples:
-            stated.setdefault(change.turn, set()).update(_stated_terms(change))
+            stated.setdefault(change.turn, set()).update(_terms_of_change(change))
             if (span := locate_quote(change.quote, turns[change.turn].query)) is not None:
                 quoted.setdefault(change.turn, set()).update(range(*span))
 
@@ -79,19 +80,54 @@ class WithoutModelReader:
             if span is None or change.turn not in quoted:
                 return False
             share = len(quoted[change.turn].intersection(range(*span))) / (span[1] - span[0])
-            unstated = said_terms(change.quote).difference(stated[change.turn], word_lists().fillers)
-            return share >= MIN_COVERED_SHARE and len(unstated) <= MAX_UNSTATED_TERMS
+            return share >= MIN_COVERED_SHARE and not _unstated_terms(change.quote, stated[change.turn])
 
         return [*triples, *(change for change in self._sentences.read(request) if not is_covered(change))]
 
 
-def _stated_terms(change: ProposedChange) -> frozenset[str]:
+def _with_sentences(change: ProposedChange, request: ReadRequest) -> ProposedChange:
+    """The change, which also retires the sentences as said of the triples that it retires.
+
+    A sentence that says much more than its triples stays.
+    """
+    retired = list(change.targets)
+    for target in change.targets if change.action != "same" else ():
+        told = request.find_told_with(target)
+        triples = [thought for thought in told if thought.relation != SAID]
+        stated = {term for triple in triples for term in _terms_of_fact(triple)}
+        retired += (
+            thought.id
+            for thought in told
+            if thought.relation == SAID
+            and any(_share_words(thought, triple) for triple in triples if triple.id == target)
+            and len(_unstated_terms(thought.object, stated)) <= MAX_RETIRED_TERMS
+        )
+    return replace(change, targets=tuple(dict.fromkeys(retired)))
+
+
+def _share_words(one: Thought, other: Thought) -> bool:
+    """Whether two thoughts were drawn from the same words."""
+    return any(first.overlaps(second) for first in one.sources for second in other.sources)
+
+
+def _unstated_terms(sentence: str, stated: Iterable[str]) -> frozenset[str]:
+    """The terms of a sentence that triples do not state."""
+    return said_terms(sentence).difference(stated, word_lists().fillers)
+
+
+def _terms_of_change(change: ProposedChange) -> frozenset[str]:
+    """The terms that a change states: of a fact, or the words that end one."""
+    return stated_terms(change.quote) if change.fact is None else _terms_of_fact(change.fact)
+
+
+def _terms_of_fact(fact: ProposedFact | Thought) -> frozenset[str]:
     """The terms that a triple states, also by another name of its relation: "moved to" by "lives in"."""
-    if change.fact is None:  # it ends a fact that the words name
-        return stated_terms(change.quote)
-    names = " ".join(get_relation(change.fact.relation).aliases)
-    dates = word_lists().time_words if change.fact.valid_from or change.fact.valid_to else ()
-    return stated_terms(change.fact.sentence).union(extract_terms(names), dates)
+    lists = word_lists()
+    return stated_terms(fact.sentence).union(
+        extract_terms(" ".join(get_relation(fact.relation).aliases)),
+        lists.time_words if fact.valid_from or fact.valid_to else (),
+        lists.negations if fact.negated else (),
+    )
 
 
 def create_reader(

@@ -11,6 +11,12 @@ So do 82% of random pairs of facts about one subject: it is a weak guard, agains
 """
 MIN_QUOTE_SIMILARITY = 0.1
 """Between a fact and the words that end it, which are often far from it: 84% reach it."""
+MIN_PARAPHRASE_SIMILARITY = 0.2
+"""Between a quote and the sentence, and between it and the value, of a fact in other words than the user's.
+
+Of the facts in lives `train` whose words the context does not have (113 of 3,248) 54% reach both, of facts of
+other turns beside the same quote 4% (a single experiment).
+"""
 
 
 class SentenceSimilarity:

@@ -13,13 +13,14 @@ from thinkback.language.tokens import said_terms
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The lists as sets; `fillers` and `time_words` are search terms, `forget_requests` is a pattern."""
+    """The lists as sets: search terms (`fillers`, `negations`, `time_words`) or words; and a pattern."""
 
     function_words: frozenset[str]
     pronouns: frozenset[str]
     identity_relations: frozenset[str]
     naming_relations: frozenset[str]
     fillers: frozenset[str]
+    negations: frozenset[str]
     time_words: frozenset[str]
     forget_requests: re.Pattern[str]
 
@@ -34,6 +35,7 @@ def word_lists() -> WordLists:
         identity_relations=frozenset(data["identity_relations"]),
         naming_relations=frozenset(data["naming_relations"]),
         fillers=said_terms(data["fillers"]),
+        negations=said_terms(data["negations"]),
         time_words=said_terms(data["time_words"]),
         forget_requests=re.compile("|".join(data["forget_requests"]), re.IGNORECASE),
     )
