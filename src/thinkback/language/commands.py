@@ -168,6 +168,11 @@ def topic_terms(topic: str) -> frozenset[str]:
     )
 
 
+def asks_for_fact(topic: str) -> bool:
+    """Whether a topic is an indirect question: "where the key is"."""
+    return _pattern("question_word").match(topic) is not None
+
+
 def shown_topic(command: Command) -> str:
     """The topic of a request to forget, for the reply: "about my salary, please" gives "my salary"."""
     topic = _pattern("topic_end").split(command.topic)[0]

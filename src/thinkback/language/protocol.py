@@ -162,10 +162,10 @@ class Lexicon:
             (self._clauses["trailing"] + self._clauses["closing"]).replace("\n", ""), re.IGNORECASE
         )
 
-    def words(self, name: str) -> frozenset[str]:
-        """A word list; a hyphen in the file stands for a blank or a hyphen."""
+    def words(self, name: str, *, optional: bool = False) -> frozenset[str]:
+        """A word list; a hyphen in the file stands for a blank or a hyphen. `optional`: it may be missing."""
         if name not in self._words:
-            listed = self._lists[name].split()
+            listed = (self._lists.get(name, "") if optional else self._lists[name]).split()
             self._words[name] = frozenset((*listed, *(word.replace("-", " ") for word in listed)))
         return self._words[name]
 

@@ -18,12 +18,12 @@ _ABSOLUTE = re.compile(r"(?:19|20)\d\d")
 _PAST = re.compile(
     r"\b(?:was|were|wasn'?t|weren'?t|had|did|didn'?t|went|came|got|took|made|said|told|saw|met|bought|lost|found"
     r"|left(?! (?:knee|hand|arm|leg|foot|ear|eye|side|shoulder|hip|ankle|wrist))|broke|died|began|started"
-    r"|became|ran|won(?!')|fell|felt|gave|kept|paid|sold|sent|since|ago|been|moved|ate|drove|flew|grew|knew|spoke"
+    r"|became|born|ran|won(?!')|fell|felt|gave|kept|paid|sold|sent|since|ago|been|moved|ate|drove|flew|grew|knew|spoke"
     r"|wrote|woke|wore|stole|sang|swam|threw|caught|taught|thought|brought|fought|built|spent|slept|sat|stood|held"
     r"|heard|lent|rode|rang|shook|stuck|swore|tore|chose|forgot|blew|drew|froze|meant|quit"
     r"|(?!booked|planned|scheduled|expected|supposed|invited|excited|tired|worried|scared|hundred|married"
     r"|engaged|interested)\w{3,}ed)\b"
-    r"|了|过(?![来去年节期敏]|生日)|已经|曾|刚|当时|那时|自从|从.{1,8}?(?:开始|起)|的(?=\W|\Z)|[领分下离结]的[证手单婚]",
+    r"|了|出生|过(?![来去年节期敏]|生日)|已经|曾|刚|当时|那时|自从|从.{1,8}?(?:开始|起)|的(?=\W|\Z)|[领分下离结]的[证手单婚]",
     re.IGNORECASE,
 )
 _FUTURE = re.compile(
@@ -51,7 +51,8 @@ _ARRANGED_FOR = re.compile(
 _BOOKED_ZH = re.compile("票(?![房据价])|酒店|民宿|航班|餐厅|包间|包厢|座位|位[子置]|门诊|专家号|预约")
 _LEADING_PREPOSITION = re.compile(r"(?:(?:for|on|the)\s+)+", re.IGNORECASE)
 _IMMINENT = re.compile(
-    r"\b(?:getting|be) \w+ed\b|要.{0,8}了|[快将]要|等.{1,10}[就再]|抢到.{0,2}票", re.IGNORECASE
+    r"\b(?:getting|be) (?:\w+ed|born)\b|[预要将].{0,8}出生|要.{0,8}了|[快将]要|等.{1,10}[就再]|抢到.{0,2}票",
+    re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
     r"[,;:](?!\d)|[!?\n，。；：！？、]|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)\.(?!\d)"

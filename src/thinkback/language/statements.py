@@ -205,14 +205,15 @@ def _read_clause(
 
 
 def _read_introduction(clause: _Clause, language: Language) -> Iterator[Statement]:
-    """The age in "I'm Dana, 34", if a name stands before it. Whether it is the user's is read elsewhere."""
+    """Name and age in "I'm Dana, 34". Whether the age is the user's is read elsewhere."""
     opened = language.lexicon.opening.match(clause.rest)
     match = language.lexicon.introduction.match(clause.rest, opened.end() if opened else 0)
     name = language.check_value("introduced_name", match["name"]) if match else ""
     if match is None or not name:
         return
     end = clause.start + match.end()
-    yield Statement(USER, "is aged", match["age"], "statement", language.code, clause.start, end)
+    for relation, value in (("is named", name), ("is aged", match["age"])):
+        yield Statement(USER, relation, value, "statement", language.code, clause.start, end)
 
 
 class _Ends:

@@ -1,4 +1,4 @@
-"""Finds the value that a correction means among the thoughts of the messages before it.
+"""Finds the value that a correction means among the thoughts of the messages before it, and plans the change.
 
 In doubt nothing is corrected. Words of similar meaning are compared in English sentences and in the values of
 triples; where a Chinese word begins and ends is not known, so a Chinese sentence is corrected by type only.
@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
 import numpy as np
 
 from thinkback.language.corrections import Correction
 from thinkback.language.names import normalise_name
-from thinkback.language.value_types import find_values, value_type
+from thinkback.language.spoken_dates import add_dates
+from thinkback.language.value_types import find_values, same_length, value_type
+from thinkback.language.word_sorts import find_same_sort
 from thinkback.language.writing_systems import has_han
-from thinkback.protocols import Embedder
-from thinkback.types import SAID, Thought, Turn
+from thinkback.protocols import Embedder, Store
+from thinkback.think.command_context import SeemsQuestion, only_asks, previous_turns, thoughts_of
+from thinkback.think.forgetting import RemainderKeeper
+from thinkback.types import SAID, Operation, Source, Thought, ThoughtDraft, Turn
 
 Target = tuple[Thought, str]
 
+_CORRECTED_TURNS = 3  # previous turns whose thoughts a correction may mean
+_MAX_BARE_GAP = timedelta(minutes=10)  # between a fact and a bare value that corrects it
+_MAX_KEPT_CHARS = 500  # of a message whose sentences are kept because one is corrected
 _MIN_SPELLING_SIMILARITY = 0.6  # of a name and its corrected spelling
 _MIN_MEANING_SIMILARITY = 0.4  # "Porto" and "Lisbon" have .69, "Porto" and "horrible" .15
+_MAX_NAME_CHARACTERS = 4
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 
 
@@ -44,24 +53,104 @@ class ValueSimilarity:
         return [float(other @ vector) for other in vectors]
 
 
+class Corrector:
+    """Plans how the value that a correction means is replaced."""
+
+    def __init__(
+        self,
+        store: Store,
+        remainder: RemainderKeeper,
+        similarity: ValueSimilarity,
+        seems_question: SeemsQuestion,
+    ) -> None:
+        self._store = store
+        self._seems_question = seems_question
+        self._remainder = remainder
+        self._similarity = similarity
+
+    def plan(self, space: str, turn: Turn, correction: Correction, start: int = 0) -> Operation | None:
+        """The operation that replaces the value, if only one can be meant; the new one stands after `start`.
+
+        Nothing may have been drawn from the message before. If it has the value, its sentences are kept
+        first.
+        """
+        previous = self._told_before(space, turn)
+        if not previous or (correction.strength == "bare" and turn.at - previous[-1].at > _MAX_BARE_GAP):
+            return None
+        last = previous[-1]
+        if (
+            correction.strength != "bare"
+            and last.thought_at is not None
+            and len(last.query) <= _MAX_KEPT_CHARS
+            and _count_alike(last.query, correction.new) == 1
+            and not thoughts_of(self._store, space, [last])
+        ):
+            self._remainder.keep(space, last, lambda text: False)
+        thoughts = thoughts_of(self._store, space, previous)
+        target = find_corrected(correction, thoughts, last, self._similarity)
+        if target is None:
+            return None
+        thought, value = target
+        start = turn.query.find(correction.new, start)
+        if start < 0:  # the value is not said in one piece
+            return None
+        source = Source(turn.id, turn.asker, "query", start, start + len(correction.new))
+        new = _without_repeated_unit(thought.sentence, value, correction.new)
+        sentence = said_text(thought).replace(value, new)
+        is_said = thought.relation == SAID
+        is_date = value_type(new) in ("weekday", "date", "month")
+        draft = ThoughtDraft(
+            subject=thought.subject,
+            relation=thought.relation,
+            objects=(sentence,) if is_said else tuple(_replace(item, value, new) for item in thought.objects),
+            sentence=add_dates(sentence, self._said_at(space, thought, last)) if is_said else sentence,
+            kind=thought.kind,
+            sources=(*thought.sources, source),
+            negated=thought.negated,
+            valid_from=None if is_date else thought.valid_from,
+            valid_to=None if is_date else thought.valid_to,
+        )
+        reason = f"{turn.ref} corrects {value!r} to {correction.new!r}"
+        return Operation(action="supersede", reason=reason, add=(draft,), retire=(thought.id,))
+
+    def _told_before(self, space: str, turn: Turn) -> list[Turn]:
+        """The turns before that a correction may mean: a question in between corrects and tells nothing."""
+        return [
+            other
+            for other in previous_turns(self._store, space, turn)
+            if not only_asks(other, self._seems_question) or thoughts_of(self._store, space, [other])
+        ][-_CORRECTED_TURNS:]
+
+    def _said_at(self, space: str, thought: Thought, last: Turn) -> datetime:
+        """When a sentence was said first: its relative times are counted from there."""
+        turns = self._store.turns(space, ids=[thought.sources[0].turn]) if thought.sources else []
+        return turns[0].at if turns else last.at
+
+
 def find_corrected(
     correction: Correction, thoughts: Sequence[Thought], previous: Turn, similarity: ValueSimilarity
 ) -> Target | None:
     """The thought and its value that a correction means; None if that is not certain.
 
     `thoughts` are those of the messages before, `previous` is the last of these messages. A value that is
-    named ("not Paris") may be in any of them, others only in the last one. If the answer to that was a
-    question, the new message may answer it, unless it says that something was wrong.
+    named ("not Paris") may be in any of them; others are searched in the last one, and those whose form tells
+    their type also in the messages before it. If the answer to the last one was a question, the new message
+    may answer it, unless it says that something was wrong.
     """
     if _asks_back(previous) and correction.strength != "certain":
         return None
     if correction.old:
         found = list(_named(correction, thoughts, similarity))
     else:
-        last = [
-            thought for thought in thoughts if any(source.turn == previous.id for source in thought.sources)
-        ]
-        found = list(_of_same_type(correction.new, last)) or list(_similar(correction.new, last, similarity))
+        last = [each for each in thoughts if any(source.turn == previous.id for source in each.sources)]
+        found = (
+            list(_of_same_type(correction.new, last))
+            or list(_of_same_sort(correction.new, last))
+            or ([] if correction.needs_known_words else list(_similar(correction.new, last, similarity)))
+            or ([] if correction.strength == "bare" else list(_of_same_type(correction.new, thoughts)))
+        )
+    if correction.in_passing and value_type(correction.new) == "number":
+        found = [(thought, value) for thought, value in found if same_length(value, correction.new)]
     triples = [(thought, value) for thought, value in found if thought.relation != SAID]
     targets = triples or found
     if len(targets) != 1:
@@ -97,13 +186,25 @@ def _may_replace(old: str, new: str, similarity: ValueSimilarity) -> bool:
         return value_type(old) == value_type(new)
     if _spelling_similarity(old, new) >= _MIN_SPELLING_SIMILARITY:
         return True
+    if old[:1].isupper() and new[:1].isupper():  # two names
+        return True
     scores = similarity(new, [old])
-    return _are_names(old, new) if scores is None else scores[0] >= _MIN_MEANING_SIMILARITY
+    return scores is not None and scores[0] >= _MIN_MEANING_SIMILARITY
+
+
+def _count_alike(text: str, new: str) -> int:
+    return len(find_values(text, new) or find_same_sort(text, new))
 
 
 def _of_same_type(new: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
     for thought in thoughts:
         yield from ((thought, value) for value in find_values(said_text(thought), new))
+
+
+def _of_same_sort(new: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
+    """Known words of one sort, such as two towns."""
+    for thought in thoughts:
+        yield from ((thought, value) for value in find_same_sort(said_text(thought), new))
 
 
 def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity) -> Iterator[Target]:
@@ -118,12 +219,14 @@ def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity)
     if not places:
         return
     spelling = [_spelling_similarity(value, new) for _, value in places]
-    meaning = similarity(new, [value for _, value in places])
     if max(spelling) >= _MIN_SPELLING_SIMILARITY:
         yield places[int(np.argmax(spelling))]
-    elif meaning is None:  # without a model, only names can be compared: they begin with a capital letter
-        yield from (place for place in stated if len(stated) == 1 and _are_names(place[1], new))
-    elif max(meaning) >= _MIN_MEANING_SIMILARITY:
+        return
+    if len(stated) == 1 and _are_names(stated[0], new):
+        yield stated[0]
+        return
+    meaning = similarity(new, [value for _, value in places])
+    if meaning is not None and max(meaning) >= _MIN_MEANING_SIMILARITY:
         yield places[int(np.argmax(meaning))]
 
 
@@ -137,14 +240,33 @@ def _words(sentence: str, new: str) -> list[str]:
     return [run for run in runs if sentence.count(run) == 1]
 
 
-def _are_names(*values: str) -> bool:
-    return all(value[:1].isupper() for value in values)
+def _are_names(target: Target, new: str) -> bool:
+    """Whether both values are names: capitalised, or in Chinese characters where somebody is named."""
+    thought, value = target
+    if has_han(value) and has_han(new):
+        return thought.kind == "relationship" and len(new) <= _MAX_NAME_CHARACTERS
+    return value[:1].isupper() and new[:1].isupper()
 
 
 def _spelling_similarity(one: str, other: str) -> float:
+    """How alike two words are spelt; 0 if they are the same or begin with different letters."""
     one, other = one.casefold(), other.casefold()
-    return SequenceMatcher(None, one, other).ratio() if one != other else 0.0
+    return SequenceMatcher(None, one, other).ratio() if one != other and one[:1] == other[:1] else 0.0
 
 
 def _asks_back(turn: Turn) -> bool:
     return "?" in turn.response or "？" in turn.response
+
+
+def _without_repeated_unit(sentence: str, value: str, new: str) -> str:
+    """The new value without the words that already follow the old one: "8 people" and "13 people" -> "13"."""
+    rest = sentence.partition(value)[2].lower().lstrip()
+    first, _, unit = new.partition(" ")
+    return first if unit and rest.startswith(unit.lower()) else new
+
+
+def _replace(item: str, value: str, new: str) -> str:
+    """An object of a triple with the new value. The value may have a unit that the object has not: 5, 5岁."""
+    if item in value and item != value:
+        return new.removesuffix(value.removeprefix(item))
+    return item.replace(value, new) if item.count(value) == 1 else item

@@ -133,11 +133,12 @@ def test_time_grows_linearly_with_the_text(unit: str) -> None:
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        ("im dana, 34, i live in porto", [("is aged", "34"), ("is named", "Dana"), ("lives in", "Porto")]),
-        ("hi! I'm Zainab, 27, from Leeds", [("is aged", "27"), ("is named", "Zainab")]),
-        ("我叫廖德胜，39，自贡的", [("is aged", "39"), ("is named", "廖德胜")]),
+        ("im dana, 34, i live in porto", [("is named", "Dana"), ("is aged", "34"), ("lives in", "Porto")]),
+        ("hi! I'm Zainab, 27, from Leeds", [("is named", "Zainab"), ("is aged", "27")]),
+        ("I'm Sanne, 29, from Ghent", [("is named", "Sanne"), ("is aged", "29")]),
+        ("我叫廖德胜，39，自贡的", [("is named", "廖德胜"), ("is aged", "39")]),
         ("hi 我是kevin，在上海", [("is named", "Kevin")]),
-        ("I'm Scorpio, 28", [("is aged", "28")]),
+        ("I'm Scorpio, 28", []),
         ("im gay, 34", []),
         ("I'm autistic, 34, and work from home", []),
         ("im broke, 20 quid left", []),

@@ -12,7 +12,7 @@ import pytest
 
 from thinkback import Memory
 from thinkback.embedders.registry import create_embedder
-from thinkback.language.corrections import Correction, read_correction
+from thinkback.language.corrections import Correction, read_corrections
 from thinkback.language.value_types import find_values, value_type
 
 CORRECTIONS = Path(__file__).parents[3] / "scenarios" / "corrections"
@@ -59,6 +59,10 @@ def test_corrections_as_people_write_them(lang: str) -> None:
         ("my sister lives in porto", "no, it's lisbon", "The user's sister lives in lisbon."),
         ("我周四去看牙医", "不对，是周五", "我周五去看牙医"),
         ("房租是3200", "哦不，3500", "房租是3500"),
+        ("my dog is called Rex", "actually it's Max", "The user has a dog named Max."),
+        ("my appointment is on 3 december", "sorry, the 5th", "on 5th december"),
+        ("我女儿叫朵朵", "打错了，叫多多", "用户的女儿是多多。"),
+        ("parked on level 3", "no wait level 2", "parked on level 2"),
     ],
 )
 def test_corrected_fact_answers_the_question(said: str, then: str, sentence: str) -> None:
@@ -126,6 +130,52 @@ def test_whole_value_is_replaced(said: str, then: str, sentence: str) -> None:
         assert sentence in (corrected_sentence(memory, said, then) or "")
 
 
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("我对花生过敏", "不好意思饿了"),
+        ("my brother is Rob", "oops brb"),
+        ("my husband is in hospital", "actually it's fine"),
+        ("it takes me 20 mins to cycle to work", "wait, 2 mins"),
+        ("my flat is 20 minutes away", "sorry 5 minutes, phone"),
+        ("my daughter mia loves her new school", "i mean great"),
+        ("im 16 and i wanna be a welder", "no one in my family gets it"),
+        ("i go to yoga on wednesdays", "wait, its already thursday?? this week is flying"),
+        ("dentist is on thursday", "friday i go swimming"),
+        ("i have two kids", "3 dogs"),
+        ("i have 4 kids", "sorry 2 of my kids are sick"),
+        ("my appointment is on thursday", "actually friday is my favourite day"),
+        ("the party is for 30 people", "wait 10 people cancelled"),
+        ("my train is at 8am", "damn it was 5am when i got home"),
+        ("my dentist appointment is on thursday", "today is friday, i think"),
+        ("the drive takes 3 hours", "2 hours in traffic, damn"),
+        ("my dentist appointment is on thursday", "no, not on friday"),
+        ("我周四去看牙医", "今天是周五！"),
+    ],
+)
+def test_small_talk_corrects_nothing(said: str, then: str) -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        assert corrected_sentence(memory, said, then) is None
+
+
+def test_a_question_in_between_does_not_hide_what_is_corrected() -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        for text in ("my sister's wedding is on friday", "what day is the wedding", "no wait saturday"):
+            memory.remember(text)
+            memory.post_think()
+        (thought,) = memory.thoughts()
+    assert "on saturday" in thought.sentence
+
+
+def test_one_of_two_values_is_corrected() -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        assert corrected_sentence(memory, "i have 2 dogs and 3 cats", "no wait, 4 cats")
+        assert {thought.sentence for thought in memory.thoughts()} == {
+            "The user has 2 dogs.",
+            "i have 2 dogs and 4 cats",
+        }
+
+
 def test_correction_in_a_backlog_is_carried_out_after_the_message_it_means() -> None:
     with Memory.open(":memory:", embedder=create_embedder("minilm"), background=False) as memory:
         for text in ("the rent is 850", "oops, 950", "my sister lives in porto", "no, it's lisbon"):
@@ -150,9 +200,10 @@ def test_fixed_form_needs_no_similar_value() -> None:
 
 def test_laughing_does_not_take_long() -> None:
     started = time.perf_counter()
-    assert read_correction("笑死我" + "哈" * 70 + "你呢") is None
-    assert read_correction("no " * 20 + "ha" * 8) is None
+    assert read_corrections("笑死我" + "哈" * 70 + "你呢") == ()
+    assert all(each.needs_known_words for each in read_corrections("no " * 20 + "ha" * 8))
     assert find_values("9" * 8000, "5") == []
+    assert find_values("may " * 5000, "june") == []
     assert time.perf_counter() - started < 1
 
 
@@ -176,8 +227,8 @@ def test_laughing_does_not_take_long() -> None:
         ("", None),
     ],
 )
-def test_read_correction(text: str, expected: Correction | None) -> None:
-    assert read_correction(text) == expected
+def test_read_corrections(text: str, expected: Correction | None) -> None:
+    assert next(iter(read_corrections(text)), None) == expected
 
 
 @pytest.mark.parametrize(

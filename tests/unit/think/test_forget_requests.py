@@ -20,7 +20,12 @@ from thinkback.recall.chat_phrases import say
 from thinkback.types import USER_ACTOR
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "commands"
-MAX_FAILED = {"forget.jsonl": 1, "forget_held.jsonl": 1, "forget_third.jsonl": 1}
+MAX_FAILED = {
+    "forget.jsonl": 1,
+    "forget_held.jsonl": 1,
+    "forget_third.jsonl": 1,
+    "forget_fourth.jsonl": 28,  # in other words than it was told, often without a word for forgetting
+}
 """How many messages of a file may fail. No look-alike may."""
 
 
@@ -77,7 +82,9 @@ def failures(memory: Memory, case: Case) -> Iterator[str]:
         yield f"reply: {reply}"
     if case.about.lower() not in reply.lower():
         yield f"subject not in reply: {reply}"
-    asked = case.about or case.gone[0]
+    asked = case.about or "".join(case.gone[:1])
+    if not asked:
+        return
     asks = ("{}怎么样", "你记得{}吗") if zh else ("what about {}?", "do you remember {}")
     for question in (form.format(asked) for form in asks):
         answer = memory.chat(question).text
@@ -96,6 +103,9 @@ def test_requests_are_carried_out_and_nothing_else(open_memory: OpenMemory, name
     }
     assert len(failed) <= MAX_FAILED[name], failed
     assert not [case.message for case in cases if case.outcome == "none" and case.message in failed]
+    assert not [
+        (message, each) for message, found in failed.items() for each in found if each.startswith("lost ")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,6 +138,32 @@ def test_what_a_request_says_about_its_topic_is_forgotten_too(memory: Memory) ->
     memory.chat("Tom is back. My bike is red. Forget everything about Tom.")
     assert "Tom" not in live_text(memory)
     assert "red" in live_text(memory)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (["the gate code is 4431"], "forget what the alarm code is"),
+        (["i called mum. she lives in oslo", "my boss lives in york"], "forget where the neighbour lives"),
+        (["my sister lives in oslo"], "forget where my brother lives"),
+        (["my son is called leo", "i called the bank about the loan"], "forget what the dog is called"),
+        (["the test is flaky", "my son has a maths test"], "delete the test"),
+    ],
+)
+def test_nothing_similar_is_forgotten(memory: Memory, told: list[str], message: str) -> None:
+    for text in told:
+        memory.chat(text)
+    memory.chat(message)
+    assert not [action for action in memory.journal() if action.action == "forget" and action.hides]
+
+
+def test_an_indirect_question_names_what_to_forget(memory: Memory) -> None:
+    memory.chat("i keep the spare key under the blue pot")
+    memory.chat("我银行卡尾号3387")
+    assert "forgotten" in memory.chat("hmm. please forget where the key is").text
+    assert "忘掉了" in memory.chat("忘了银行卡那个").text
+    assert "blue pot" not in live_text(memory)
+    assert "3387" not in live_text(memory)
 
 
 def test_not_to_mention_something_unknown_is_a_standing_wish(memory: Memory) -> None:

@@ -109,10 +109,6 @@ class Chinese:
             return words
         return words if re.fullmatch("[\u4e00-\u9fff·]{2,4}", words) and not _NOT_A_NAME.search(words) else ""
 
-    def _check_introduced_name(self, words: str) -> str:
-        """A name where a job or state fits too (我是……，34)."""
-        return self._check_person_name(words)
-
     def _check_latin_name(self, words: str) -> str:
         """A first name in Latin letters where other words fit too (我是……)."""
         return load_language("en").check_value("first_name", words)
@@ -122,6 +118,8 @@ class Chinese:
             return words
         is_name = _FULL_NAME.fullmatch(words) and not _NOT_A_NAME.search(words) and words not in _ROLES
         return words if is_name else ""
+
+    _check_introduced_name = _check_person_name  # where a job or state fits too (我是……，34)
 
     def _check_place(self, words: str) -> str:
         if re.search("[A-Za-z]", words) and not _LATIN_NAME.fullmatch(words):
