@@ -165,6 +165,7 @@ class MemoryRecall(MemoryQueries):
             memoise=cache.memoise,
             memoise_row=cache.memoise_row,
             nearest=partial(self._recall_store.nearest, self.user),
+            memoise_retired=cache.memoise_retired,
         )
 
     def _understand(self, text: str, view: CachedSpace) -> ResolvedQuery:

@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from functools import cache
 
 from thinkback.language.kinship import KIN_EN, KIN_ZH, PETS_EN, PETS_ZH
+from thinkback.language.owners import is_first_name
 from thinkback.language.query_rewrite import ANSWER_PHRASES, find_answer_phrases
 from thinkback.language.questions import AnswerTest, answer_test, classify_question
 from thinkback.language.sentences import is_question
@@ -22,7 +23,7 @@ from thinkback.language.text_cache import cache_words
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.writing_systems import HAN, has_han
-from thinkback.recall.chat_phrases import load_patterns, load_words
+from thinkback.recall.chat_phrases import load_patterns, load_word_list, load_words
 
 MIN_OTHER_WORDS_SHARE = 0.6  # of the words that are neither the person nor the thing asked for
 _MIN_STEM = 4  # letters of a word that another one may begin with ("teach", "teacher")
@@ -37,6 +38,7 @@ _ASKED_THING = re.compile(
 _SUBJECT = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|will|can|should)\s+(?:the )?([a-z][\w-]+)", re.IGNORECASE
 )
+_ACTOR = re.compile(r"\b(?:does|did|has|can|will) (?:my|our|the) ([a-z][\w-]+)", re.IGNORECASE)
 _NAMED_AFTER = re.compile(r"\b(?P<thing>[a-z][\w-]*)(?:,|:| is| was|'s)? +(?=[A-Z])")  # "my cousin Tomas"
 _NAMED_BEFORE = re.compile(  # "Tomas, my cousin", "Tomas is our drummer"
     r"\b[A-Z][\w'-]*(?:,| is| was|'s)(?: an?| the| my| our| his| her| their)?(?: [a-z][\w-]*)?"
@@ -120,6 +122,23 @@ class AnswerJudge:
         terms = frozenset(extract_terms(text))
         return any(word.is_in(text, terms) for word in self.words if word.required or not required)
 
+    def has_required_words(self, text: str) -> bool:
+        """Whether a text has all required words of the question, and there are some."""
+        terms = frozenset(extract_terms(text))
+        required = [word for word in self.words if word.required]
+        return bool(required) and all(word.is_in(text, terms) for word in required)
+
+    def names_asked_people(self, text: str) -> bool:
+        """Whether a text names all people that the question names: by role, first name, or as an owner."""
+        terms = frozenset(extract_terms(text))
+        owners = {match[1].lower() for match in _POSSESSOR.finditer(self.question)}
+        actors = {match[1].lower() for match in _ACTOR.finditer(self.question)}
+        return all(
+            word.is_in(text, terms)
+            for word in self.words
+            if word.is_role or is_first_name(word.text) or word.text in owners | actors
+        )
+
     def _names_asked_thing(self, sentence: str) -> bool:
         """Whether a name belongs to what is asked for: "my cousin Tomas and a drummer" names no drummer."""
         asked = [word for word in self.words if word.required and word.text.isascii()]
@@ -179,9 +198,10 @@ def _question_words(question: str, topic: str) -> Iterator[QuestionWord]:
     hard = {match[1].lower() for pattern in patterns for match in pattern.finditer(question)}
     hard |= {match[0].lower().removesuffix("'s") for match in _NAME.finditer(question)}
     seen: set[str] = set()
+    light = load_word_list("light")
     for run in _WORD.findall(text):
         for word in _chinese_words(run) if has_han(run) else [run.lower().removesuffix("'s").strip("'-")]:
-            if word in seen or word in _light_words() or (word.isascii() and not extract_terms(word)):
+            if word in seen or word in light or (word.isascii() and not extract_terms(word)):
                 continue
             seen.add(word)
             role = _roles().get(word) or _roles().get(word.rstrip("s"))
@@ -234,12 +254,7 @@ def _whole_terms(word: str) -> list[str]:
 @cache
 def _weak_terms() -> frozenset[str]:
     """Terms of answer phrases that stand in too many sentences to tell anything."""
-    return frozenset(extract_terms(load_patterns("weak_terms").pattern))
-
-
-@cache
-def _light_words() -> frozenset[str]:
-    return frozenset(load_patterns("light").pattern.split())
+    return frozenset(term for word in load_word_list("weak_terms") for term in extract_terms(word))
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from thinkback.index.cache import CachedSpace
 from thinkback.recall.entities import EntityGraph
 from thinkback.recall.expansion import ThoughtLinks
+from thinkback.recall.retired import RetiredThoughts
 from thinkback.recall.thought_lifecycle import LifecycleState, ReplacedBy
 from thinkback.types import IndexDelta, ItemKind, Thought, Turn
 
@@ -36,6 +37,7 @@ class RecallCache:
         self._turns: dict[int, Turn] = {}
         self._entity_graph: EntityGraph | None = None
         self._thought_links: ThoughtLinks | None = None
+        self._retired: RetiredThoughts | None = None
         self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
         self._row_memo: dict[tuple[Callable[[Any], Any], ItemKind, int], tuple[Thought | Turn, Any]] = {}
 
@@ -67,6 +69,7 @@ class RecallCache:
         if changed:
             self._entity_graph = None
             self._thought_links = None
+            self._retired = None
         for id_ in [turn.id for turn in self._turns.values() if turn.thought_at is None]:
             del self._turns[id_]  # it may have been thought about
 
@@ -91,6 +94,12 @@ class RecallCache:
         if self._thought_links is None:
             self._thought_links = ThoughtLinks.from_thoughts(read())
         return self._thought_links
+
+    def memoise_retired(self, read: Callable[[], RetiredThoughts]) -> RetiredThoughts:
+        """The retired thoughts of the space; `read` loads them if they have changed."""
+        if self._retired is None:
+            self._retired = read()
+        return self._retired
 
     def memoise(self, function: Callable[[str], Value], text: str) -> Value:
         """`function(text)`, from the cache if it was called before. The function must be pure."""

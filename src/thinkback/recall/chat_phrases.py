@@ -1,4 +1,4 @@
-"""The sentences and patterns of the chat without a model, from `chat_phrases.toml`."""
+"""The sentences, patterns and word lists of the chat without a model, from `chat_phrases.toml`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def small_talk(message: str) -> str | None:
 def load_patterns(name: str) -> re.Pattern[str]:
     """A compiled pattern of the table `patterns`."""
     return re.compile(str(_data()["patterns"][name]))
+
+
+@cache
+def load_word_list(name: str) -> frozenset[str]:
+    """The words of a list of the table `word_lists`."""
+    return frozenset(str(_data()["word_lists"][name]).split())
 
 
 @cache

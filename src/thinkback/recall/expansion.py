@@ -3,6 +3,7 @@
 Constraints: safety facts (allergy, diet, contraindication) that concern what the message is about, whatever
 their rank. One hop: thoughts about the people and things that recalled thoughts name ("the user takes
 warfarin" leads to "warfarin must not be taken with aspirin", "my sister Ann" to "Ann works in Oslo").
+Asked facts: what a question about one fact of the user asks for ("what is my name", see `slot_questions`).
 Each added memory says in its reason how it was found.
 """
 
@@ -12,19 +13,23 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from thinkback.language.names import normalise_name
+from thinkback.language.names import USER, normalise_name
 from thinkback.language.restrictions import find_substances
 from thinkback.language.tokens import STOP_WORDS, fold_text
+from thinkback.recall.answerable import repair_question
 from thinkback.recall.constraints import Constraint, find_constraints
+from thinkback.recall.slot_questions import asked_relations
 from thinkback.types import SAID, SAME_AS, Candidate, Recollection, Score, Thought
 
 MAX_CONSTRAINTS = 8  # in one context
 MAX_LINKED = 3  # thoughts added by one hop
+MAX_ASKED = 5  # facts added because the question asks for them, the newest
 MAX_MENTIONS = 6  # a name in more thoughts than this is too common to lead anywhere
-CONSTRAINT, LINKED = "constraint", "linked"
+CONSTRAINT, LINKED, ASKED = "constraint", "linked", "asked"
 _NAME = re.compile(r"\b[A-Z][\w-]+\b")
 _USER_NAMES = frozenset(("user", "the user", "assistant", "i", "me", "用户", "我"))
 _NO_SCORE = Score(0.0, 0.0, 0.0)
+_ASKED_SCORE = Score(1.0, 0.0, 0.0)  # it answers, whatever the search says
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class ThoughtLinks:
         return cls(current, constraints, {name: tuple(ids) for name, ids in by_name.items()})
 
     def expand(self, recollection: Recollection, message: str) -> Recollection:
-        """The recollection with constraints and linked thoughts added; the recalled items stay first."""
+        """The recollection with constraints, asked facts and linked thoughts after the recalled items."""
         recalled = {item.thought.id: item for item in recollection if item.thought is not None}
         added: dict[int, Candidate] = {}
         for constraint in self.constraints:
@@ -61,6 +66,12 @@ class ThoughtLinks:
             else item
             for item in recollection
         ]
+        stated = {thought.id for item in recollection for thought in item.thoughts}
+        asked_facts = [thought for thought in self._asked_facts(message) if thought.id not in stated]
+        for thought in asked_facts[-MAX_ASKED:]:
+            reason = f"the question asks for {thought.relation!r}"
+            asked = replace(_to_candidate(thought, ASKED, reason), score=_ASKED_SCORE)
+            added.setdefault(thought.id, asked)
         new = [candidate for id_, candidate in added.items() if id_ not in recalled]
         known = {*recalled, *added}
         sources = [
@@ -81,6 +92,13 @@ class ThoughtLinks:
             ):
                 return f"{item.ref} names {constraint.restriction.holders[0]!r}"
         return ""
+
+    def _asked_facts(self, message: str) -> Iterator[Thought]:
+        """The facts about the user that a question asks for by their relation."""
+        relations = asked_relations(repair_question(message))
+        for thought in self.thoughts.values() if relations else ():
+            if thought.relation in relations and normalise_name(thought.subject) == USER:
+                yield thought
 
     def _one_hop(self, sources: Iterable[Thought], known: set[int]) -> Iterator[tuple[Thought, Thought, str]]:
         found: set[int] = set()

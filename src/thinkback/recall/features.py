@@ -204,11 +204,11 @@ def _is_spoken(memory: Thought | Turn) -> bool:
 def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
     """The best hit among the sentences that were kept from each turn, a retired one only without others."""
     best: dict[int, MemoryHit] = {}
-    for current in (True, False):
-        for hit in sorted(thoughts, key=MemoryHit.sort_key):
-            if _is_spoken(hit.memory) and isinstance(hit.memory, Thought) and hit.memory.current == current:
-                best.setdefault(hit.memory.last_turn, hit)
-    return best
+    retired: dict[int, MemoryHit] = {}
+    for hit in sorted((hit for hit in thoughts if _is_spoken(hit.memory)), key=MemoryHit.sort_key):
+        if isinstance(hit.memory, Thought):
+            (best if hit.memory.current else retired).setdefault(hit.memory.last_turn, hit)
+    return retired | best
 
 
 def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit]) -> dict[int, MemoryHit]:

@@ -127,7 +127,7 @@ def _asks(sentence: str, *, alone: bool) -> bool:
         return True
     if alone and load_patterns("asks_permission").search(sentence):
         return True
-    if tells_mood(sentence):
+    if tells_mood(sentence) or not (alone or load_patterns("has_question_word").search(sentence)):
         return False
     if not (alone and asks(sentence)):
         return asks_for_memory(sentence)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from thinkback.recall.answerable import AnswerJudge, asks
-from thinkback.recall.chat_phrases import load_patterns
+from thinkback.recall.chat_phrases import load_patterns, small_talk
 from thinkback.recall.question_classifier import THRESHOLD_IF_STORED, asks_for_memory
 from thinkback.types import INSTRUCTION, Candidate, Recollection
 
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
+MIN_SURE_ODDS = 1.5  # log odds of an answer from which a memory reads well
+MIN_NEAR_ODDS = -2.0  # log odds of an answer from which a memory is near without a word of the question
+CLEAR_LEAD = 2.5  # in log odds: a memory that leads by more is quoted alone
 
 
 def find_nearest(judge: AnswerJudge, recollection: Recollection) -> list[Candidate]:
@@ -32,12 +37,50 @@ def find_nearest(judge: AnswerJudge, recollection: Recollection) -> list[Candida
     return [newest] if last_turn(newest) == last_turn(best) else [newest, best]
 
 
+def find_best_read(judge: AnswerJudge, recollection: Recollection) -> list[Candidate]:
+    """The memory that reads most like an answer, and the next one if it reads nearly as well.
+
+    If none reads well, those with all required words of the question come first. One without any word of it
+    must not read badly.
+    """
+    odds = recollection.answers
+    near = [
+        item
+        for item in rank_by_odds(recollection)
+        if odds[item.ref] >= MIN_NEAR_ODDS
+        or (item.score.total >= recollection.threshold and judge.shares_word(item.text))
+    ]
+    if near and odds[near[0].ref] < MIN_SURE_ODDS:
+        near.sort(key=lambda item: not judge.has_required_words(item.text))
+    return [item for item in near[:2] if odds[item.ref] >= odds[near[0].ref] - CLEAR_LEAD]
+
+
+def rank_by_odds(recollection: Recollection) -> list[Candidate]:
+    """What was told and is not outdated, by the odds that it answers; of each message the best memory."""
+    odds = recollection.answers
+    told = [item for item in recollection if item.ref in odds and item.outdated is None and is_told(item)]
+    ranked: dict[int, Candidate] = {}
+    for item in sorted(told, key=lambda item: (odds[item.ref], last_turn(item)), reverse=True):
+        ranked.setdefault(last_turn(item), item)
+    return list(ranked.values())
+
+
+def odds_lead(item: Candidate, recollection: Recollection) -> float:
+    """By how much the log odds of a memory exceed those of every other message.
+
+    0 if it is the only one: it cannot stand out.
+    """
+    odds = recollection.answers
+    others = [odds[other.ref] for other in rank_by_odds(recollection) if last_turn(other) != last_turn(item)]
+    return odds.get(item.ref, -inf) - max(others) if others else 0.0
+
+
 def is_told(item: Candidate) -> bool:
-    """Whether a memory is something that the user told: no wish, no question, no reply."""
+    """Whether a memory is something that the user told: no wish, no question, no greeting, no reply."""
     if item.thought is not None:
         return item.thought.relation != INSTRUCTION
-    asked = item.turn is not None and (is_stored_question(item.turn.query) or not item.turn.query.strip())
-    return not item.with_response and not asked
+    text = "" if item.turn is None else item.turn.query.strip()
+    return bool(text) and not (item.with_response or small_talk(text) or is_stored_question(text))
 
 
 def is_stored_question(text: str) -> bool:

@@ -22,7 +22,6 @@ OutdatedFacts = Mapping[int, Sequence[Thought]]
 """By turn id: the retired thoughts that are the only reason to recall the turn."""
 
 _RETIRED_SEARCH_LIMIT = 64  # thoughts searched, retired ones included
-_MAX_RETIRED_LOOKUP = 256  # up to this many retired thoughts, reading them all is cheaper than a search
 
 
 def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> OutdatedFacts:
@@ -33,7 +32,8 @@ def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> Outdat
     """
     if not search.index.has_retired("thought"):
         return {}
-    sources = _retired_source_turns(search)
+    # the index knows what is retired now, not what was retired at the time of a snapshot
+    sources = search.retired.source_turns if search.query.snapshot is None else None
     suspects = [turn for turn in turns if sources is None or turn.id in sources]
     if not suspects:
         return {}
@@ -42,26 +42,23 @@ def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> Outdat
     retired = set(ids) - search.valid_ids("thought", ids)
     if not retired:
         return {}
+    scores = zip(ids, hits.score.tolist(), hits.lexical.tolist(), strict=True)
+    relevant = {
+        id_ for id_, score, words in scores if id_ in retired and search.is_nearly_relevant(score, words)
+    }
     facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {}
+    turns_of_retired = set()
     for thought in search.loader.thoughts(ids):
         for source in thought.sources:
             facts_by_turn.setdefault(source.turn, []).append((thought, source))
-    scores = dict(zip(ids, zip(hits.score.tolist(), hits.lexical.tolist(), strict=True), strict=True))
-    relevant = {id_ for id_ in retired if search.is_nearly_relevant(*scores[id_])}
+            if thought.id in retired:
+                turns_of_retired.add(source.turn)
     found = {
-        turn.id: _outdated_facts(turn, facts_by_turn.get(turn.id, ()), retired, relevant) for turn in suspects
+        turn.id: _outdated_facts(turn, facts_by_turn[turn.id], retired, relevant)
+        for turn in suspects
+        if turn.id in turns_of_retired
     }
     return {id_: facts for id_, facts in found.items() if facts}
-
-
-def _retired_source_turns(search: Search) -> Collection[int] | None:
-    """The turns with retired thoughts; None if it is not worth reading them."""
-    if search.query.snapshot is not None:
-        return None  # the index knows what is retired now, not what was retired then
-    ids = search.index.retired_ids("thought")
-    if len(ids) > _MAX_RETIRED_LOOKUP:
-        return None
-    return {source.turn for thought in search.loader.thoughts(ids) for source in thought.sources}
 
 
 def _outdated_facts(
@@ -106,11 +103,12 @@ class OutdatedResolver:
         None if nothing in it is outdated, if it is to be forgotten, or if the query is about an earlier time
         or state of knowledge, which must not reveal what came later.
         """
-        if self._search.query.as_of is not None or self._search.query.snapshot is not None:
+        if self._search.is_limited_in_time:
             return None
-        if memory.ref not in self._resolved:
-            self._resolved[memory.ref] = self._resolve(memory)
-        return self._resolved[memory.ref]
+        ref = memory.ref
+        if ref not in self._resolved:
+            self._resolved[ref] = self._resolve(memory)
+        return self._resolved[ref]
 
     def may_show(self, turn: Turn) -> bool:
         """Whether an outdated turn may be shown.
@@ -132,14 +130,15 @@ class OutdatedResolver:
         """
         if thought.current:
             return all(self._lifecycles(fact).status != "forgotten" for fact in self._facts_in(thought))
-        if self._is_hidden(thought):
-            return False
         status = self._lifecycles(thought).status
-        if self(thought) is None:
-            return status != "forgotten" and not self._search.shows_retired
-        if not self._search.shows_retired and thought.relation != SAID:
+        if status == "forgotten":
             return False
-        return self._search.reaches_back or (status != "denied" and _was_valid(thought))
+        if not self._search.is_limited_in_time:
+            if not self._search.shows_retired and thought.relation != SAID:
+                return False
+            if not self._search.reaches_back and (status == "denied" or not _was_valid(thought)):
+                return False
+        return not self._is_hidden(thought)
 
     def _is_hidden(self, thought: Thought) -> bool:
         """Whether the user asked to forget every turn that a thought was drawn from."""
@@ -156,7 +155,7 @@ class OutdatedResolver:
         """
         ids = self._search.index.retired_from_turn("thought", thought.last_turn)
         retired = [fact for fact in (self._search.loader.thoughts(ids) if ids else ()) if not fact.current]
-        if retired and (self._search.query.as_of is not None or self._search.query.snapshot is not None):
+        if retired and self._search.is_limited_in_time:
             return None
         for fact in retired:
             if fact.relation != SAID or not _was_valid(fact) or self._lifecycles(fact).status != "replaced":

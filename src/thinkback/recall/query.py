@@ -23,6 +23,7 @@ from thinkback.language.writing_systems import has_han
 from thinkback.protocols import CrossEncoder
 from thinkback.recall.entities import ChainResult, EntityGraph
 from thinkback.recall.entity_registry import ResolvedEntity
+from thinkback.recall.retired import RetiredThoughts
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
 from thinkback.types import ItemKind, Kind, NearestRows, Ref, Thought, Turn
@@ -130,6 +131,11 @@ def search_in_memory(kind: ItemKind, vector: Vector, limit: int, size: int) -> N
     return None
 
 
+def read_uncached(read: Callable[[], RetiredThoughts]) -> RetiredThoughts:
+    """The reader of retired thoughts that remembers nothing."""
+    return read()
+
+
 def call_row_uncached(function: Callable[[Row], Value], row: Row) -> Value:
     """The `RowMemoiser` that remembers nothing."""
     return function(row)
@@ -146,6 +152,7 @@ class MemoryLoader:
     memoise: Memoiser = call_uncached
     memoise_row: RowMemoiser = call_row_uncached
     nearest: NearestReader = search_in_memory
+    memoise_retired: Callable[[Callable[[], RetiredThoughts]], RetiredThoughts] = read_uncached
 
     def withheld_reason(self, memory: Thought | Turn) -> str | None:
         """Why a memory must not be recalled at all; None if it may be."""

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
+from thinkback.language.sentences import is_without_subject
 from thinkback.language.text_cache import cache_by_digest
+from thinkback.recall.chat_phrases import load_patterns
 from thinkback.recall.message_classifier import MAX_CHARS, MessageModel
 from thinkback.recall.question_classifier import QuestionModel
 
@@ -28,7 +30,12 @@ CERTAIN_THRESHOLD = (
 
 
 def asks_for_work(message: str, *, threshold: float = THRESHOLD) -> bool:
-    """Whether a message wants work of a language model, by the model of this package."""
+    """Whether a message wants work of a language model, by the model of this package.
+
+    A statement without its subject is none ("finished the exam"), nor one about something of one's own.
+    """
+    if is_without_subject(message) or load_patterns("own_statement").search(message[:MAX_CHARS]):
+        return False
     return _probability(message[:MAX_CHARS]) >= threshold
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -219,7 +219,7 @@ class Scorer:
         if self.for_thoughts:
             values["thought"] = np.ones(len(candidates.ids))
         if self.about_ids:
-            values["about"] = np.isin(candidates.ids, self.about_ids).astype(np.float64)
+            values["about"] = mark_ids(candidates.ids, frozenset(self.about_ids))
         if self.period is not None:
             values["time"] = self._in_period(candidates)
         return values
@@ -253,6 +253,11 @@ class Scorer:
             "tells": by_query_type.tells,
             "at length": by_query_type.at_length,
         }[self.manner]
+
+
+def mark_ids(ids: npt.NDArray[np.int64], wanted: Set[int]) -> Scores:
+    """1 for each of `ids` that is wanted, else 0; much faster than `np.isin` for a few hundred."""
+    return np.fromiter(map(wanted.__contains__, ids.tolist()), np.float64, len(ids))
 
 
 def _positive_only(values: Scores) -> Scores:

@@ -36,8 +36,9 @@ from thinkback.recall.query import (
     build_variants,
     literal_variants,
 )
-from thinkback.recall.score import ScoredColumns, Scorer, explain_scores
-from thinkback.types import SAID, Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
+from thinkback.recall.retired import NO_RETIRED, RetiredThoughts, read_retired
+from thinkback.recall.score import ScoredColumns, Scorer, explain_scores, mark_ids
+from thinkback.types import Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.index.space_index import Ints
@@ -50,7 +51,6 @@ MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth sh
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
 _MAX_THOUGHTS_PER_TURN = 2.0  # more of them say no more about how much of the memory bank was thought about
 
-_MAX_RETIRED_READ = 64  # retired thoughts that are read to see whether sentences kept as said are among them
 
 _NO_TERMS = (QueryTerms(hash_terms(())),)
 
@@ -95,25 +95,31 @@ class Search:
 
         Retired sentences kept as said are candidates nevertheless: they may tell more than what is over.
         """
-        return self._is_open and (
+        return not self.is_limited_in_time and (
             self.reaches_back or (self.preset.weights is not None and self.query_time.tense == "any")
         )
 
     @property
-    def _is_open(self) -> bool:
-        """Whether the query is not limited to an earlier time or state of knowledge."""
-        return self.query.as_of is None and self.query.snapshot is None
+    def is_limited_in_time(self) -> bool:
+        """Whether the query is limited to an earlier time or state of knowledge."""
+        return self.query.as_of is not None or self.query.snapshot is not None
 
     @property
-    def _retired_sentences(self) -> Sequence[int]:
+    def retired(self) -> RetiredThoughts:
+        """The thoughts that are retired now."""
+        if not self.index.has_retired("thought"):
+            return NO_RETIRED
+        return self.loader.memoise_retired(
+            lambda: read_retired(self.index.retired_ids("thought"), self.loader.thoughts)
+        )
+
+    @property
+    def _retired_sentences(self) -> Collection[int]:
         """Which of the newest retired thoughts are sentences kept as said.
 
         They are searched like current ones, and shown as past: a sentence often says more than what changed.
         """
-        if not self._is_open or not self.index.has_retired("thought"):
-            return ()
-        ids = sorted(self.index.retired_ids("thought"))[-_MAX_RETIRED_READ:]
-        return [thought.id for thought in self.loader.thoughts(ids) if thought.relation == SAID]
+        return () if self.is_limited_in_time else self.retired.sentences
 
     @property
     def thoughts_per_turn(self) -> float:
@@ -177,8 +183,8 @@ class Search:
             return {}
         columns: dict[str, Scores] = {"thinking": np.full(len(candidates.ids), self.thoughts_per_turn)}
         if self.index.has_retired("thought"):
-            retired = set(self.index.retired_ids("thought")).difference(self._retired_sentences)
-            columns["retired"] = np.isin(candidates.ids, sorted(retired)).astype(np.float64)
+            retired = self.retired.ids.difference(self._retired_sentences)
+            columns["retired"] = mark_ids(candidates.ids, retired)
         _, turns, scored = self._scored("turn", limit, include_retired=False)
         if scored is not None and len(turns.ids):
             order = np.argsort(turns.ids)
@@ -193,8 +199,7 @@ class Search:
         if self.preset.weights is None or len(self.query.speakers) != 1:
             return {}
         term = hash_term(speaker_term(self.query.speakers[0]))
-        said = np.isin(turns, self.index.ids_with_term("turn", term))
-        return {"speaker": said.astype(np.float64)}
+        return {"speaker": mark_ids(turns, frozenset(self.index.ids_with_term("turn", term).tolist()))}
 
     def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:
         preset, parts = self.preset, self.query_parts

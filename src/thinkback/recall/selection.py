@@ -66,36 +66,38 @@ class Selector:
     def select(self, hits: Iterable[MemoryHit], limit: int) -> Selection:
         """Split ranked hits into at most `limit` kept candidates and the dropped ones.
 
-        Without an explanation, dropped thoughts and everything beyond the limit are left out.
+        Without an explanation, dropped thoughts are left out, and all dropped ones if no slot is left.
         """
         kept: list[Candidate] = []
-        dropped: list[Candidate] = []
+        dropped: list[tuple[MemoryHit, str]] = []
         kept_below_threshold = 0
         explain = self._search.query.explain
         joins = self._search.preset.weights is not None
         for hit in hits:
-            if len(kept) == limit and not explain:
+            full = len(kept) == limit
+            below_threshold = not self._search.is_relevant(hit.score.total)
+            if full and not explain:
                 if not joins:
                     break
-                if isinstance(hit.memory, Turn):  # only a thought can still join a kept item
+                if not self._may_join(hit.memory) or (below_threshold and not self._wants_several):
                     continue
-            below_threshold = not self._search.is_relevant(hit.score.total)
-            if below_threshold and len(kept) == limit and not explain and not self._wants_several:
-                continue  # it can neither be kept nor joined
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
             if joins and self._join(hit, kept, rejection):
                 continue
-            if rejection is None and len(kept) == limit:
+            if rejection is None and full:
                 rejection = self._search.limit_reason
-            if rejection is None or explain or isinstance(hit.memory, Turn):
-                verdict = rejection or ("near" if below_threshold else "matters")
-                candidate = self._candidate(hit, verdict, kept=rejection is None)
-                (dropped if rejection else kept).append(candidate)
-                if rejection is None:
-                    self._register_thought(candidate)
-            kept_below_threshold += below_threshold and rejection is None
-        return kept, dropped
+            if rejection is not None:
+                if explain or isinstance(hit.memory, Turn):
+                    dropped.append((hit, rejection))
+                continue
+            candidate = self._candidate(hit, "near" if below_threshold else "matters", kept=True)
+            kept.append(candidate)
+            self._register_thought(candidate)
+            kept_below_threshold += below_threshold
+        if len(kept) == limit and not explain:
+            return kept, []
+        return kept, [self._candidate(hit, rejection, kept=False) for hit, rejection in dropped]
 
     def rejection_reason(self, turn: Turn) -> str | None:
         """Why a raw turn must not be recalled; None if it may."""
@@ -167,6 +169,10 @@ class Selector:
             return f"told by {past}"
         return None if self._resolve_outdated.may_show_thought(memory) else "to be forgotten"
 
+    def _may_join(self, memory: Thought | Turn) -> bool:
+        """Whether a kept item may state a memory too: a thought that is no sentence kept as said."""
+        return isinstance(memory, Thought) and memory.relation != SAID and memory.id not in self._slot_updates
+
     def _join(self, hit: MemoryHit, kept: list[Candidate], rejection: str | None) -> bool:
         """Add a thought to a kept item that may state it too; False if it must stand alone.
 
@@ -175,7 +181,7 @@ class Selector:
         thought = hit.memory
         if rejection is not None and not (self._wants_several and rejection == _TOO_FAR):
             return False
-        if not isinstance(thought, Thought) or thought.relation == SAID or thought.id in self._slot_updates:
+        if not isinstance(thought, Thought) or not self._may_join(thought):
             return False
         outdated = None if thought.current else self._resolve_outdated(thought)
         if not thought.current and outdated is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.conftest import FakeClock, OpenMemory
+from tests.scripted_reader import ScriptedReader, add, fact
 
 from thinkback.errors import ModelTimeout
 from thinkback.llms.scripted import ScriptedLLM
@@ -98,6 +99,49 @@ def test_an_outdated_memory_is_marked_and_comes_after_the_newer_one(careful: Mem
     assert "cycle" in second.text
     assert second.outdated is not None
     assert not second.outdated.certain
+
+
+STATED = (
+    ("started at the tannery in feb", "The user started to work at the tannery in February 2025."),
+    ("callum passed his driving test", "Callum passed the driving test."),
+    ("i can't stand coriander", "The user cannot stand coriander."),
+    ("i swapped the van for a caddy", "The user swapped the van for a Caddy."),
+    ("the physio put me on two sessions a week", "The user has two physiotherapy sessions a week."),
+    ("our wifi box is under the stairs", "The user's wifi router is under the stairs."),
+    ("moira says the choir tour is off", "Moira told the user that the choir tour is cancelled."),
+    ("we put in an offer on a house in Perth", "The user put in an offer on a house in Perth."),
+    ("gran turns ninety in august", "The user's grandmother turns ninety in August 2025."),
+    ("bailey got his second jab", "Bailey, the user's dog, got the second vaccination."),
+)
+
+
+@pytest.fixture
+def stated(open_memory: OpenMemory) -> Memory:
+    """A memory whose thoughts were stated by a model."""
+    reader = ScriptedReader(
+        {text: [add(text, fact(sentence.rstrip("."), sentence))] for text, sentence in STATED}
+    )
+    memory = open_memory(":memory:", preset="careful", think=reader)
+    for text, _ in STATED:
+        memory.remember(text)
+        memory.post_think()
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("which house do we want?", "Perth"), ("which exam did callum manage?", "driving")],
+)
+def test_among_stated_thoughts_a_weak_answer_is_recalled(stated: Memory, question: str, answer: str) -> None:
+    found = stated.recall(question)
+    assert answer in found[0].text
+    assert found.confidence is not None
+    assert found.confidence < CAREFUL.min_confidence
+
+
+@pytest.mark.parametrize("question", ["what's my shoe size?", "what does Callum do?"])
+def test_among_stated_thoughts_what_was_never_told_recalls_nothing(stated: Memory, question: str) -> None:
+    assert not stated.recall(question)
 
 
 def test_statements_are_not_silenced(careful: Memory) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.factories import NOW
 
-from thinkback.recall.expansion import CONSTRAINT, LINKED, MAX_LINKED, ThoughtLinks
+from thinkback.recall.expansion import ASKED, CONSTRAINT, LINKED, MAX_ASKED, MAX_LINKED, ThoughtLinks
 from thinkback.types import SAID, Candidate, Recollection, Score, Thought
 
 
@@ -56,3 +58,23 @@ def test_links_are_bounded() -> None:
     assert len(expand([first, *others], [first], "Whom did I meet?")) == MAX_LINKED
     many = [thought(n, f"Ann knows fact {n}.") for n in range(2, 40)]
     assert expand([first, *many], [first], "Whom did I meet?") == []
+
+
+def test_the_fact_that_a_question_asks_for_is_added() -> None:
+    name = replace(thought(1, "用户叫周晓岚。"), relation="is named", objects=("周晓岚",))
+    (added,) = expand([name, thought(2, "The user sails.")], [], "我名字是什么")
+    assert added == (1, ASKED, "asked: the question asks for 'is named'")
+    assert expand([name], [name], "我名字是什么") == []
+
+
+def test_only_the_newest_asked_facts_are_added() -> None:
+    likes = [
+        replace(
+            thought(number, f"The user likes tea {number}."), relation="likes", objects=(f"tea {number}",)
+        )
+        for number in range(1, 13)
+    ]
+    added = expand(likes, [], "what do i like")
+    assert [id_ for id_, verdict, _ in added if verdict == ASKED] == [
+        12 - MAX_ASKED + n + 1 for n in range(MAX_ASKED)
+    ]

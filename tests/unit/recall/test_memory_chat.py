@@ -513,6 +513,20 @@ def test_something_similar_told_later_does_not_replace_a_fact(memory: Memory, cl
     assert "sushi" in memory.chat("what is my favourite food?").text
 
 
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+def test_a_later_sentence_of_the_same_form_does_not_replace_a_fact(memory: Memory, clock: FakeClock) -> None:
+    memory.chat("im petra, 41, moved to gdansk in march with my two boys")
+    clock.advance(60)
+    memory.chat("my shift at the clinic starts at 6 now, used to be 8")
+    assert memory.chat("how old am i").text.startswith("You are 41 years old.")
+
+
+def test_a_greeting_is_never_quoted(memory: Memory) -> None:
+    memory.chat("hey")
+    memory.chat("we got a rescue greyhound called Szara")
+    assert "hey" not in memory.chat("do i have a cat?").text
+
+
 def test_a_statement_beside_a_remark_is_said_back_once(memory: Memory) -> None:
     reply = memory.chat("I adopted a cat called Miso. im seeing raj now").text
     assert reply.count("Miso") == 1

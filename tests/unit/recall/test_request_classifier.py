@@ -120,3 +120,31 @@ def test_the_two_models_differ_in_what_they_find() -> None:
 def test_empty_and_endless_messages_are_no_requests() -> None:
     assert not asks_for_work("")
     assert 0 <= RequestModel.shipped().probability("where " * 100_000) <= 1
+
+
+@pytest.mark.parametrize(
+    ("message", "is_request"),
+    [
+        ("my algo midterm is on oct 17 and the linear algebra one is the 19th", False),
+        ("my ex wife lenka lives in prague with our daughter ema, shes 12 and plays the violin", False),
+        ("my email is too long: shorten it", True),
+        ("my speech is 5 minutes, turn it into a poem", True),
+        ("my regex is slow - optimise it", True),
+        ("my essay is here, proofread and correct it", True),
+    ],
+)
+def test_a_statement_about_ones_own_is_no_request(message: str, is_request: bool) -> None:
+    assert split_message(message).is_request is is_request
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("团团幼儿园在西湖区 老师姓方", ""),
+        ("we got a cat last month, shes called biscuit. declan wanted a dog but whatever", ""),
+        ("老师姓方 她电话多少", "她电话多少"),
+        ("im at the shops. my sister's address again", "my sister's address again"),
+    ],
+)
+def test_a_question_beside_statements_has_a_question_word(message: str, question: str) -> None:
+    assert split_message(message).question == question

@@ -73,6 +73,6 @@ def test_overview_begins_with_who_the_user_is_and_leaves_out_thanks(memory: Memo
         memory.post_think()
     reply = memory.chat("what do you know about me").text
     assert reply.startswith(
-        "You are named Dana. [thought:2] You are 34 years old. [thought:1] You live in Porto."
+        "You are named Dana. [thought:1] You are 34 years old. [thought:2] You live in Porto."
     )
     assert "pretty good" not in reply
