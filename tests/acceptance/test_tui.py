@@ -184,8 +184,8 @@ def test_layout_at_80x24_and_after_resize(opened: Open) -> None:
                 "no line wider than the terminal",
             )
         # After a resize the widgets are laid out one after the other, so each line is waited for.
-        await until(pilot, lambda: "Next tab" in screen(app).splitlines()[-1], "the keys, whole at 80 columns")
-        await until(pilot, lambda: " Journal" in screen(app).splitlines()[1], "the tabs, whole at 80 columns")
+        await until(pilot, lambda: "Next tab" in screen(app).splitlines()[-1], "all keys at 80 columns")
+        await until(pilot, lambda: " Journal" in screen(app).splitlines()[1], "all tabs at 80 columns")
 
     drive(opened(), talk)
 
