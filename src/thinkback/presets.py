@@ -175,15 +175,15 @@ _QUESTION_WEIGHTS = ScoreWeights(
 # search for itself.
 _STATEMENT_WEIGHTS = replace(
     _QUESTION_WEIGHTS,
-    words=0.9,
+    words=0.7,
     asked=0.0,
     meaning=2.0,
     meaning_han=0.4,
-    before=0.45,
+    before=0.6,
     meaning_before=0.4,
     after=0.15,
-    told=-1.5,
-    told_before=3.5,
+    told=-3.0,
+    told_before=5.5,
 )
 _PASSAGE_WEIGHTS = replace(
     _QUESTION_WEIGHTS,
