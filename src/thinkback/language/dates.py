@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -63,6 +64,22 @@ def day_months_away(now: datetime, by: int) -> Interval:
     """The day `by` months away, or the last day of that month if it is shorter."""
     start, end = relative_month(now, by)
     return days_interval(min(start + timedelta(days=now.day - 1), end - timedelta(days=1)))
+
+
+def day_of_month(now: datetime, by: int, day: int) -> Interval:
+    """A day of the month that is `by` months after the current one; ValueError if it has no such day."""
+    start, _ = relative_month(now, by)
+    return days_interval(start.replace(day=day))
+
+
+def nearest_day_of_month(now: datetime, day: int, *, past: bool) -> Interval:
+    """The last (`past`) or next day of this number, which may be today; ValueError if there is none soon."""
+    for by in (0, -1, -2) if past else (0, 1, 2):
+        with suppress(ValueError):  # the month has no such day
+            start, end = day_of_month(now, by, day)
+            if (start <= now) if past else (now < end):
+                return start, end
+    raise ValueError(f"no day {day} near {now:%Y-%m-%d}")
 
 
 def nearest_weekday(now: datetime, number: int, *, past: bool) -> Interval:
@@ -146,6 +163,15 @@ _CLOCK_PATTERN_ZH = (
 _DAY_PART_PATTERN_ZH = f"(?:早上|上午|中午|下午|傍晚|晚上|凌晨|晚)?(?:{_CLOCK_PATTERN_ZH})?"
 _WEEK_PATTERN_ZH = "(?:周|星期|礼拜)"
 MONTH_PATTERN_ZH = "1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
+# What may follow a day without a month: "on the 2nd floor" and 3号线 are no days.
+_NO_NOUN_FOLLOWS_EN = (
+    r"(?=\s*(?:\Z|[^\w\s'’]|\s(?:and|or|at|in|for|it|i|we|he|she|they|you|there|so|but|with|because|cos|as|to"
+    r"|till|until|this|now|which|when|my|our|his|her|the|is|was|if|instead|please|pls|again|then|btw|lol)\b))"
+)
+_NO_NOUN_FOLLOWS_ZH = (
+    r"(?=\Z|[^\w]|早|上午|中午|下午|晚|凌晨|那天|当天|之|以"
+    r"|[去来到的走开前后就要是我他她它你在做生搬考拿报面结入出回飞动打给了])"
+)
 PERIOD_OFFSETS_ZH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _DAY_OFFSETS_ZH = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
 YEAR_OFFSETS_ZH = {"前": -2, "去": -1, "今": 0, "明": 1, "后": 2}
@@ -222,6 +248,24 @@ def _parse_date_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
     return date_interval(year, month, day)
 
 
+def _parse_relative_month_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """A month such as 下个月, or one of its days (下个月15号)."""
+    by = PERIOD_OFFSETS_ZH[m["shift"]]
+    return day_of_month(now, by, parse_chinese_number(m["d"])) if m["d"] else relative_month(now, by)
+
+
+def _parse_day_of_month_en(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """A day of a month, such as "the 15th of next month"."""
+    words = m.group().lower()
+    by = -1 if "last" in words else 1 if "next" in words else 0
+    return day_of_month(now, by, int(m["d"] or m["d2"]))
+
+
+def _parse_bare_day(m: re.Match[str], now: datetime, past: bool) -> Interval:
+    """A day without a month: "on the 15th", 15号."""
+    return nearest_day_of_month(now, parse_chinese_number(m["d"]), past=past)
+
+
 def _parse_weekday_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
     index = "一二三四五六日".find(m["zwd"].replace("天", "日"))
     if m["shift"] is None:
@@ -282,6 +326,19 @@ _DATE_PATTERNS = TimePatterns(
         ),
     ),
     (
+        "st|nd|rd|th & 0",
+        r"\b(?:(?:on|by|until|till|since|from|before|after|starting|closes|ends|[a-z]+day) (?:the )?"
+        r"|(?:for|it's|its|is|was|not) the |(?<=[.!?] )the |^the )"
+        r"(?P<d>\d{1,2})(?:st|nd|rd|th)\b(?!-)" + _NO_NOUN_FOLLOWS_EN,
+        _parse_bare_day,
+    ),
+    (
+        "next month|last month|this month & 0",
+        r"\b(?:on )?(?:the )?(?P<d>\d{1,2})(?:st|nd|rd|th),? (?:of )?(?:next|last|this) month\b"
+        r"|\b(?:next|last|this) month,? (?:on )?the (?P<d2>\d{1,2})(?:st|nd|rd|th)\b",
+        _parse_day_of_month_en,
+    ),
+    (
         f"{_MONTH_CUES} & 0",
         rf"\b(?:on |since |until |by )?{MONTH_PATTERN_EN}\.? {_DAY_PATTERN}(?:,? {YEAR_PATTERN})?\b"
         r"(?!\s?(?:kg|lbs?|years|%))",
@@ -336,8 +393,9 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "月",
-        "(?P<shift>上上|下下|上|这|本|下)个?月(?!\\d)[初中底末]?",
-        lambda m, now, past: relative_month(now, PERIOD_OFFSETS_ZH[m["shift"]]),
+        "(?P<shift>上上|下下|上|这|本|下)个?月"
+        f"(?:(?P<d>{NUMBER_PATTERN_ZH})[日号]{_DAY_PART_PATTERN_ZH}|(?!\\d)(?:[上中下]旬|[初中底末])?)",
+        _parse_relative_month_zh,
     ),
     (
         "前|后",
@@ -354,6 +412,12 @@ _DATE_PATTERNS = TimePatterns(
         f"(?:{YEAR_PATTERN}年|(?P<ry>前|去|今|明|后)年)?(?P<zm>{MONTH_PATTERN_ZH})月(?:份"
         f"|(?P<d>{NUMBER_PATTERN_ZH})[日号]{_DAY_PART_PATTERN_ZH})?",
         _parse_date_zh,
+    ),
+    (
+        "号",
+        f"(?<!\\d[到至])(?<![月号第\\d.〇零一二三四五六七八九十、])(?P<d>{NUMBER_PATTERN_ZH})号{_NO_NOUN_FOLLOWS_ZH}"
+        + _DAY_PART_PATTERN_ZH,
+        _parse_bare_day,
     ),
     (
         "年",

@@ -69,6 +69,22 @@ _MIN_YEAR_DAYS = 300  # between the last and the next one of a day or month of t
 _SOON_DAYS = 150
 _LIKELY_AHEAD_DAYS = 245  # without a tense, the next one up to here
 _RECENT_DAYS = 275
+_SOON_DAY_OF_MONTH = 12  # days until the next day of a number ("the 15th"), if no tense tells which is meant
+_UNLIKELY_PAST = 7  # with a past tense, the last one would be more than three weeks ago
+_DAY_PREPOSITION = re.compile(
+    r"(?:(?P<past>since)|by|until|till|before|from|starting|closes|ends)\b", re.IGNORECASE
+)
+_WEEKDAY = re.compile(
+    r"\b(?P<en>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])",
+    re.IGNORECASE,
+)
+# A month beside a bare day is probably that of the day.
+_NAMES_MONTH = re.compile(
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?|month|months)\b|\b(?:in|of|this|next|last) may\b"
+    r"|[\d一二三四五六七八九十个上下这本]月|五一|国庆|元旦|春节",
+    re.IGNORECASE,
+)
 _MAX_DAYS_AHEAD = 330  # to a day for which something was booked
 
 
@@ -86,7 +102,12 @@ def add_dates(text: str, at: datetime) -> str:
         cut_off = words.endswith(("月", "年")) and _NUMBER_FOLLOWS.match(text, end)
         if future is None or _ABSOLUTE.search(words) or cut_off:
             continue
-        time = past if past == future else _choose(past, future, words, text, at)
+        if past == future:
+            time: TimeExpression | None = past
+        elif _is_monthly(past, future):
+            time = _choose_month(past, future, text.replace("’", "'"), at)
+        else:
+            time = _choose(past, future, words, text, at)
         if time is not None:
             result += [text[done:end], f" ({format_interval(time)})"]
             done = end
@@ -113,6 +134,39 @@ def _choose(
     if tenses:
         return {"past": past, "future": future}[min(tenses)] if len(tenses) == 1 else None
     return future if is_yearly and until <= _LIKELY_AHEAD_DAYS else None
+
+
+def _is_monthly(past: TimeExpression, future: TimeExpression) -> bool:
+    """Whether the two are the last and the next day of a number ("the 15th")."""
+    return (past.end - past.start).days == 1 and 14 < (future.start - past.start).days <= 62
+
+
+def _choose_month(
+    past: TimeExpression, future: TimeExpression, text: str, at: datetime
+) -> TimeExpression | None:
+    """The last or the next day of a number, if its weekday, preposition, tense or distance tells which."""
+    sentence = text[slice(*_find_clause(text, past.span, _SENTENCE_END))]
+    weekdays = {_weekday_number(match) for match in _WEEKDAY.finditer(sentence)}
+    fitting = [time for time in (past, future) if {time.start.weekday()} == weekdays]
+    if len(fitting) == 1:
+        return fitting[0]
+    if _NAMES_MONTH.search(sentence):
+        return None
+    preposition = _DAY_PREPOSITION.match(text, past.span[0])
+    if preposition is not None or _is_arranged(text, past.span):
+        return past if preposition is not None and preposition["past"] else future
+    until = (future.start - at).days
+    tenses = _clause_tenses(text, past.span)
+    if len(tenses) != 1:
+        return future if until <= _SOON_DAY_OF_MONTH else None
+    return future if tenses == {"future"} else past if until > _UNLIKELY_PAST else None
+
+
+def _weekday_number(match: re.Match[str]) -> int:
+    """The weekday that is named, from 0 for Monday."""
+    if match["en"]:
+        return ("mon", "tue", "wed", "thu", "fri", "sat", "sun").index(match["en"].lower())
+    return "一二三四五六日".index(match["zh"].replace("天", "日"))
 
 
 def _is_arranged(text: str, span: tuple[int, int]) -> bool:
