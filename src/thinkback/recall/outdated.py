@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 
-from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.writing_systems import has_han
 from thinkback.prompts import escape_structure
+from thinkback.recall.rows import TurnRow
 from thinkback.recall.search import Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
 from thinkback.types import SAID, OutdatedInfo, Ref, Source, Thought, Turn
@@ -24,7 +24,7 @@ OutdatedFacts = Mapping[int, Sequence[Thought]]
 _RETIRED_SEARCH_LIMIT = 64  # thoughts searched, retired ones included
 
 
-def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> OutdatedFacts:
+def find_outdated(search: Search, turns: Collection[TurnRow], limit: int) -> OutdatedFacts:
     """The turns that would be recalled only because of retired thoughts, with these thoughts.
 
     So if the retired thought itself would be relevant, or if it is everything that the user said in the turn
@@ -46,17 +46,19 @@ def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> Outdat
     relevant = {
         id_ for id_, score, words in scores if id_ in retired and search.is_nearly_relevant(score, words)
     }
-    facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {}
-    turns_of_retired = set()
-    for thought in search.loader.thoughts(ids):
-        for source in thought.sources:
-            facts_by_turn.setdefault(source.turn, []).append((thought, source))
-            if thought.id in retired:
-                turns_of_retired.add(source.turn)
+    rows = search.loader.thought_rows(ids)
+    turns_of_retired = set[int]().union(*(row.source_turns for row in rows if row.id in retired))
+    facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {
+        turn.id: [] for turn in suspects if turn.id in turns_of_retired
+    }
+    for row in rows:
+        for source in row.memory.sources:
+            if source.turn in facts_by_turn:
+                facts_by_turn[source.turn].append((row.memory, source))
     found = {
-        turn.id: _outdated_facts(turn, facts_by_turn[turn.id], retired, relevant)
+        turn.id: _outdated_facts(turn.memory, facts_by_turn[turn.id], retired, relevant)
         for turn in suspects
-        if turn.id in turns_of_retired
+        if turn.id in facts_by_turn
     }
     return {id_: facts for id_, facts in found.items() if facts}
 
@@ -129,7 +131,8 @@ class OutdatedResolver:
         What was denied later or was never true is shown only to a query about the past.
         """
         if thought.current:
-            return all(self._lifecycles(fact).status != "forgotten" for fact in self._facts_in(thought))
+            facts = self._facts_in(thought)
+            return not facts or all(self._lifecycles(fact).status != "forgotten" for fact in facts)
         status = self._lifecycles(thought).status
         if status == "forgotten":
             return False
@@ -176,7 +179,7 @@ class OutdatedResolver:
         status, successor = self._lifecycles(memory)
         if status == "forgotten":
             return None
-        return OutdatedInfo(_end_time(memory), _visible_thoughts([successor]))
+        return OutdatedInfo(_end_time(memory), self._visible_thoughts([successor]))
 
     def _resolve_facts(self, retired: Sequence[Thought]) -> OutdatedInfo | None:
         """Whether words are outdated because of retired facts that were drawn from them."""
@@ -186,7 +189,13 @@ class OutdatedResolver:
             return None
         facts, successors = [fact for fact, _ in ended], [successor for _, successor in ended]
         until = max(map(_end_time, facts))
-        return OutdatedInfo(until, _visible_thoughts(successors), _visible_thoughts(facts))
+        return OutdatedInfo(until, self._visible_thoughts(successors), self._visible_thoughts(facts))
+
+    def _visible_thoughts(self, thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
+        """Each thought once, redacted, without quarantined ones."""
+        row_of = self._search.loader.row_of_thought
+        rows = {thought.id: row_of(thought) for thought in thoughts if thought is not None}
+        return tuple(row.redacted.memory for row in rows.values() if not row.withheld_reason)
 
     def _facts_in(self, thought: Thought) -> Sequence[Thought]:
         """The retired facts that were drawn from the same words as a sentence kept as said."""
@@ -227,14 +236,6 @@ def _join_sentences(thoughts: Sequence[Thought], han: bool) -> str:
     return ("；" if han else "; ").join(
         escape_structure(thought.sentence.rstrip(".。 ")) for thought in thoughts
     )
-
-
-def _visible_thoughts(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
-    """Each thought once, redacted, without quarantined ones."""
-    visible = {
-        thought.id: thought for thought in thoughts if thought is not None and not withheld_reason(thought)
-    }
-    return tuple(redact_memory(thought) for thought in visible.values())
 
 
 def _end_time(thought: Thought) -> datetime:

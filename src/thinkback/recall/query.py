@@ -9,13 +9,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
-from thinkback.language.commands import blank_requests
 from thinkback.language.kinship import ROLES_EN, ROLES_ZH
 from thinkback.language.mentions import find_chains
 from thinkback.language.names import USER
 from thinkback.language.query_rewrite import content_terms, rewrite_question
 from thinkback.language.questions import QuestionType, classify_question, is_brief
-from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.transcripts import HAS_SPEAKER, possible_speakers, remove_names, speaker_term
@@ -24,6 +22,7 @@ from thinkback.protocols import CrossEncoder
 from thinkback.recall.entities import ChainResult, EntityGraph
 from thinkback.recall.entity_registry import ResolvedEntity
 from thinkback.recall.retired import RetiredThoughts
+from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
 from thinkback.types import ItemKind, Kind, NearestRows, Ref, Thought, Turn
@@ -111,15 +110,6 @@ def call_uncached(function: Callable[[str], Value], text: str) -> Value:
     return function(text)
 
 
-Row = TypeVar("Row", Thought, Turn, Thought | Turn)
-
-
-class RowMemoiser(Protocol):
-    """The same for a function of a thought or turn."""
-
-    def __call__(self, function: Callable[[Row], Value], row: Row, /) -> Value: ...
-
-
 class NearestReader(Protocol):
     """Searches by meaning outside of this process (see `IndexStore.nearest`)."""
 
@@ -136,53 +126,54 @@ def read_uncached(read: Callable[[], RetiredThoughts]) -> RetiredThoughts:
     return read()
 
 
-def call_row_uncached(function: Callable[[Row], Value], row: Row) -> Value:
-    """The `RowMemoiser` that remembers nothing."""
-    return function(row)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MemoryLoader:
-    """Reads the memories behind search hits."""
+    """Reads the memories behind search hits, ordered by id."""
 
-    thoughts: Callable[[Sequence[int]], Sequence[Thought]]
-    turns: Callable[[Sequence[int]], Sequence[Turn]]
+    thought_rows: Callable[[Sequence[int]], Sequence[ThoughtRow]]
+    turn_rows: Callable[[Sequence[int]], Sequence[TurnRow]]
     journal: JournalReader
     lifecycles: LifecycleCache | None = None  # states known from earlier queries; new ones are added
     memoise: Memoiser = call_uncached
-    memoise_row: RowMemoiser = call_row_uncached
     nearest: NearestReader = search_in_memory
     memoise_retired: Callable[[Callable[[], RetiredThoughts]], RetiredThoughts] = read_uncached
 
-    def withheld_reason(self, memory: Thought | Turn) -> str | None:
-        """Why a memory must not be recalled at all; None if it may be."""
-        return self.memoise_row(withheld_reason, memory)
+    def thoughts(self, ids: Sequence[int]) -> Sequence[Thought]:
+        """The thoughts with these ids."""
+        return [row.memory for row in self.thought_rows(ids)]
 
-    def redact(self, memory: Row) -> Row:
-        """The memory without instructions, secrets and requests to forget."""
-        return self.memoise_row(_redact, memory)
+    def turns(self, ids: Sequence[int]) -> Sequence[Turn]:
+        """The turns with these ids."""
+        return [row.memory for row in self.turn_rows(ids)]
+
+    def row_of_turn(self, turn: Turn) -> TurnRow:
+        """The row of a turn, with what was derived from it already."""
+        rows = self.turn_rows([turn.id])
+        return rows[0] if rows and _same(rows[0].memory, turn) else TurnRow(turn)
+
+    def row_of_thought(self, thought: Thought) -> ThoughtRow:
+        """The row of a thought, with what was derived from it already."""
+        rows = self.thought_rows([thought.id])
+        return rows[0] if rows and _same(rows[0].memory, thought) else ThoughtRow(thought)
 
     def load_once(self) -> MemoryLoader:
         """A loader for a single query that reads each memory only once."""
-        return replace(self, thoughts=_load_once(self.thoughts), turns=_load_once(self.turns))
+        return replace(self, thought_rows=_load_once(self.thought_rows), turn_rows=_load_once(self.turn_rows))
 
 
-Read = TypeVar("Read", Thought, Turn)
+def _same(one: Turn | Thought, other: Turn | Thought) -> bool:
+    return one is other or one == other
 
 
-def _redact(memory: Row) -> Row:
-    safe = redact_memory(memory)
-    if not isinstance(safe, Turn) or (query := blank_requests(safe.query)) == safe.query:
-        return safe
-    return replace(safe, query=query.rstrip())
+Row = TypeVar("Row", ThoughtRow, TurnRow)
 
 
-def _load_once(read: Callable[[Sequence[int]], Sequence[Read]]) -> Callable[[Sequence[int]], Sequence[Read]]:
-    loaded: dict[int, Read] = {}
+def _load_once(read: Callable[[Sequence[int]], Sequence[Row]]) -> Callable[[Sequence[int]], Sequence[Row]]:
+    loaded: dict[int, Row] = {}
 
-    def load(ids: Sequence[int]) -> Sequence[Read]:
+    def load(ids: Sequence[int]) -> Sequence[Row]:
         if missing := [id_ for id_ in ids if id_ not in loaded]:
-            loaded.update((memory.id, memory) for memory in read(missing))
+            loaded.update((row.id, row) for row in read(missing))
         return [loaded[id_] for id_ in sorted(ids) if id_ in loaded]
 
     return load
