@@ -37,8 +37,8 @@ from thinkback.index.space_index import CandidateColumns
 from thinkback.presets import HYBRID, ScoreWeights
 from thinkback.recall import search
 from thinkback.recall.features import feature_extractor
-from thinkback.recall.rows import MemoryRow, ThoughtRow, TurnRow
 from thinkback.recall.query import PreparedQuery
+from thinkback.recall.rows import MemoryRow, ThoughtRow, TurnRow
 from thinkback.recall.score import ScoredColumns, Scorer
 from thinkback.types import ItemKind, Ref, Thought, Turn
 from thinkback_lab.cases import Case, Dataset
