@@ -42,10 +42,7 @@ def find_outdated(search: Search, turns: Collection[TurnRow], limit: int) -> Out
     retired = set(ids) - search.valid_ids("thought", ids)
     if not retired:
         return {}
-    scores = zip(ids, hits.score.tolist(), hits.lexical.tolist(), strict=True)
-    relevant = {
-        id_ for id_, score, words in scores if id_ in retired and search.is_nearly_relevant(score, words)
-    }
+    relevant = retired.intersection(hits.ids[search.are_nearly_relevant(hits)].tolist())
     rows = search.loader.thought_rows(ids)
     turns_of_retired = set[int]().union(*(row.source_turns for row in rows if row.id in retired))
     facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {
@@ -70,20 +67,22 @@ def _outdated_facts(
     relevant: Collection[int],
 ) -> Sequence[Thought]:
     """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
-    gone = [(thought, source) for thought, source in facts if thought.id in retired]
+    gone: list[tuple[Thought, Source]] = []
+    valid: list[tuple[Thought, Source]] = []
+    for fact in facts:
+        (gone if fact[0].id in retired else valid).append(fact)
     valid_sources = [
         source
-        for thought, source in facts
-        if thought.id not in retired
+        for thought, source in valid
         # a thought may also name the words of what it replaced, which it does not say again
-        and all(other != source or old.object in thought.sentence for old, other in gone)
+        if all(other != source or old.object in thought.sentence for old, other in gone)
     ]
     outdated = [
         (thought, source) for thought, source in gone if not thought.current and source not in valid_sources
     ]
     rest = turn.query  # without the words of retired thoughts
     for thought, source in outdated:
-        if source.side == "query":
+        if source.side == "query" and thought.id not in relevant:
             rest = rest[: source.start] + " " * (source.end - source.start) + rest[source.end :]
         if thought.id in relevant or not rest.strip():
             return [thought, *(other for other, _ in outdated if other is not thought)]
@@ -98,6 +97,7 @@ class OutdatedResolver:
         self._outdated = outdated
         self._lifecycles = LifecycleResolver(search.loader.journal, search.loader.lifecycles)
         self._resolved: dict[Ref, OutdatedInfo | None] = {}
+        self._visible: dict[int, Thought | None] = {}
 
     def __call__(self, memory: Thought | Turn) -> OutdatedInfo | None:
         """Until when the memory was true and what replaced it.
@@ -147,8 +147,10 @@ class OutdatedResolver:
         """Whether the user asked to forget every turn that a thought was drawn from."""
         if self._search.query.snapshot is not None:
             return False  # what was known at an earlier time
-        ids = list({source.turn for source in thought.sources})
-        return bool(ids) and all(turn.hidden for turn in self._search.loader.turns(ids))
+        for source in thought.sources:
+            if any(not turn.hidden for turn in self._search.loader.turns([source.turn])):
+                return False
+        return bool(thought.sources)
 
     def replaced_sentences(self, thought: Thought) -> Sequence[Thought] | None:
         """The sentences of a message kept as said that hold no more, for one of its sentences.
@@ -193,9 +195,15 @@ class OutdatedResolver:
 
     def _visible_thoughts(self, thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
         """Each thought once, redacted, without quarantined ones."""
-        row_of = self._search.loader.row_of_thought
-        rows = {thought.id: row_of(thought) for thought in thoughts if thought is not None}
-        return tuple(row.redacted.memory for row in rows.values() if not row.withheld_reason)
+        shown: dict[int, Thought | None] = {}
+        for thought in thoughts:
+            if thought is None:
+                continue
+            if thought.id not in self._visible:
+                row = self._search.loader.row_of_thought(thought)
+                self._visible[thought.id] = None if row.withheld_reason else row.redacted.memory
+            shown[thought.id] = self._visible[thought.id]
+        return tuple(thought for thought in shown.values() if thought is not None)
 
     def _facts_in(self, thought: Thought) -> Sequence[Thought]:
         """The retired facts that were drawn from the same words as a sentence kept as said."""

@@ -126,8 +126,9 @@ class Scorer:
         values = {**self.column_values(candidates), **further}
         columns = self._weighted(values, self.preset.weights)
         linear = np.zeros(len(candidates.ids))
-        for column in columns:
-            linear += column.weight * column.values
+        for _, column, weight in columns:
+            if weight:
+                linear += weight * column
         total = self.logistic(linear)
         total[self._is_noise(candidates, values)] = 0.0
         # A question that is asked every day has many similar rows; none stands out, but all are relevant.

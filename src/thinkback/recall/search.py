@@ -41,6 +41,8 @@ from thinkback.recall.score import ScoredColumns, Scorer, explain_scores, mark_i
 from thinkback.types import Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from thinkback.index.space_index import Ints
     from thinkback.recall.score import Scores
     from thinkback.types import TermHashes
@@ -266,10 +268,18 @@ class Search:
     def is_relevant(self, score: float) -> bool:
         return score >= self.preset.threshold
 
+    @property
+    def _fill_threshold(self) -> float:
+        return self.preset.fill_threshold / (2 if self.accepts_nearest else 1)
+
     def is_nearly_relevant(self, score: float, lexical: float) -> bool:
         """Whether a turn may fill a leftover slot: it needs a word in common with the query."""
-        fill_threshold = self.preset.fill_threshold / (2 if self.accepts_nearest else 1)
-        return self.is_relevant(score) or (score >= fill_threshold and lexical > 0)
+        return self.is_relevant(score) or (score >= self._fill_threshold and lexical > 0)
+
+    def are_nearly_relevant(self, hits: Hits) -> npt.NDArray[np.bool_]:
+        """The same for all hits."""
+        fills: npt.NDArray[np.bool_] = (hits.score >= self._fill_threshold) & (hits.lexical > 0)
+        return fills | (hits.score >= self.preset.threshold)
 
     def has_more(self, hits: Hits, limit: int) -> bool:
         """Whether a search with a larger limit may find more relevant rows."""

@@ -7,7 +7,7 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -37,6 +37,36 @@ _TOO_FAR = "too far"  # the reason for dropping a candidate below the threshold
 Selection = tuple[list[Candidate], list[Candidate]]  # kept, dropped
 
 
+@dataclass(slots=True, eq=False)
+class _Item:
+    """A candidate while it is put together: a kept one may state further thoughts."""
+
+    hit: MemoryHit
+    row: MemoryRow  # as shown: a kept one is redacted
+    verdict: str
+    reason: str
+    text: str
+    outdated: OutdatedInfo | None = None
+    with_response: bool = False
+    joined: list[Thought] = field(default_factory=list)
+
+    def candidate(self) -> Candidate:
+        memory = self.row.memory
+        return Candidate(
+            ref=self.row.ref,
+            text=self.text,
+            score=self.hit.score,
+            group=self.hit.group,
+            reason=self.reason,
+            verdict=self.verdict,
+            thought=memory if isinstance(memory, Thought) else None,
+            turn=memory if isinstance(memory, Turn) else None,
+            outdated=self.outdated,
+            joined=tuple(self.joined),
+            with_response=self.with_response,
+        )
+
+
 class Selector:
     """Selects the candidates of one query. `thoughts_by_turn` are the kept thoughts by their source turns."""
 
@@ -57,15 +87,15 @@ class Selector:
         self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
         self.thoughts_by_turn: dict[int, list[Thought]] = {}
         for item in kept:
-            self._register(item)
+            for thought in item.thoughts[-1:]:
+                self._register(thought, item.ref, item.outdated)
 
     def select(self, hits: Iterable[MemoryHit], limit: int) -> Selection:
         """Split ranked hits into at most `limit` kept candidates and the dropped ones.
 
         Without an explanation, dropped thoughts are left out, and all dropped ones if no slot is left.
         """
-        kept: list[Candidate] = []
-        kept_rows: list[MemoryRow] = []  # of the kept items, redacted
+        kept: list[_Item] = []
         dropped: list[tuple[MemoryHit, str]] = []
         kept_below_threshold = 0
         explain = self._search.query.explain
@@ -80,7 +110,7 @@ class Selector:
                     continue
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
-            if joins and self._join(hit, kept, kept_rows, rejection):
+            if joins and self._join(hit, kept, rejection):
                 continue
             if rejection is None and full:
                 rejection = self._search.limit_reason
@@ -88,13 +118,15 @@ class Selector:
                 if explain or hit.row.is_turn:
                     dropped.append((hit, rejection))
                 continue
-            kept.append(self._candidate(hit, "near" if below_threshold else "matters", kept=True))
-            kept_rows.append(hit.row.redacted)
-            self._register(kept[-1])
+            item = self._item(hit, "near" if below_threshold else "matters", kept=True)
+            kept.append(item)
+            if isinstance(item.row, ThoughtRow):
+                self._register(item.row.memory, item.row.ref, item.outdated)
             kept_below_threshold += below_threshold
+        selected = [item.candidate() for item in kept]
         if len(kept) == limit and not explain:
-            return kept, []
-        return kept, [self._candidate(hit, rejection, kept=False) for hit, rejection in dropped]
+            return selected, []
+        return selected, [self._item(hit, why, kept=False).candidate() for hit, why in dropped]
 
     def rejection_reason(self, turn: TurnRow) -> str | None:
         """Why a raw turn must not be recalled; None if it may."""
@@ -178,9 +210,7 @@ class Selector:
         """Whether a kept item may state a memory too: a thought that is no sentence kept as said."""
         return not (row.is_turn or row.is_spoken or row.id in self._slot_updates)
 
-    def _join(
-        self, hit: MemoryHit, kept: list[Candidate], kept_rows: Sequence[MemoryRow], rejection: str | None
-    ) -> bool:
+    def _join(self, hit: MemoryHit, kept: Sequence[_Item], rejection: str | None) -> bool:
         """Add a thought to a kept item that may state it too; False if it must stand alone.
 
         A query for several values takes a thought of the same slot even if it is too far by itself.
@@ -196,7 +226,8 @@ class Selector:
             return False
         if self._period is not None and held_in(thought, *self._period) < 0:
             return False
-        for position, (item, other) in enumerate(zip(kept, kept_rows, strict=True)):
+        for item in kept:
+            other = item.row
             if not isinstance(other, ThoughtRow) or other.is_spoken:
                 continue
             series = self._wants_several and row.series == other.series
@@ -214,23 +245,20 @@ class Selector:
                 continue
             text = f"{item.text} {self._joined_text(row.redacted, outdated, item)}"
             if count_tokens(text) <= (_MAX_SERIES_TOKENS if series else _MAX_JOINED_TOKENS):
-                kept[position] = replace(
-                    item,
-                    text=text,
-                    joined=(*item.joined, row.redacted.memory),
-                    reason=f"{item.reason}; joined with {row.ref} ({hit.total:.2f})",
-                    outdated=_join_outdated(item.outdated, outdated),
-                )
-                self._register(kept[position])
+                item.text = text
+                item.joined.append(row.redacted.memory)
+                item.reason += f"; joined with {row.ref} ({hit.total:.2f})"
+                item.outdated = _join_outdated(item.outdated, outdated)
+                self._register(row.redacted.memory, other.ref, item.outdated)
                 return True
         return False
 
-    def _joined_text(self, thought: ThoughtRow, outdated: OutdatedInfo | None, item: Candidate) -> str:
+    def _joined_text(self, thought: ThoughtRow, outdated: OutdatedInfo | None, item: _Item) -> str:
         """The text of a thought that an item states too; what replaced both is said only once."""
         if outdated is not None and item.outdated is not None:
             known = {new.id for new in item.outdated.replaced_by}
             new = tuple(each for each in outdated.replaced_by if each.id not in known)
-            outdated = replace(outdated, replaced_by=new)
+            outdated = OutdatedInfo(outdated.until, new, outdated.facts)
         return self._text(thought, outdated)
 
     def _source_turn(self, thought: Thought) -> TurnRow | None:
@@ -268,9 +296,8 @@ class Selector:
             )
         return mark_outdated(text, outdated)
 
-    def _candidate(self, hit: MemoryHit, verdict: str, *, kept: bool) -> Candidate:
+    def _item(self, hit: MemoryHit, verdict: str, *, kept: bool) -> _Item:
         row = hit.row.redacted if kept or self._search.query.explain else hit.row
-        memory = row.memory
         outdated = self._resolve_outdated(hit.row.memory) if kept else None
         text = self._text(row, outdated) if kept else row.text
         if kept and not outdated and not row.is_turn and row.id in self._slot_updates:
@@ -278,25 +305,22 @@ class Selector:
             text = mark_possibly_outdated(text, since)
             shown = self._search.loader.row_of_thought(newer).redacted
             outdated = OutdatedInfo(since, (shown.memory,), certain=False)
-        return Candidate(
-            ref=row.ref,
-            text=text,
-            score=hit.score,
-            group=hit.group,
-            reason=f"{verdict}: {format_reason(self._search, hit, memory)}",
-            verdict=verdict,
-            thought=memory if isinstance(memory, Thought) else None,
-            turn=memory if isinstance(memory, Turn) else None,
-            outdated=outdated,
-            with_response=row.is_turn and self._search.asks_for_reply,
+        return _Item(
+            hit,
+            row,
+            verdict,
+            f"{verdict}: {format_reason(self._search, hit, row.memory)}",
+            text,
+            outdated,
+            row.is_turn and self._search.asks_for_reply,
         )
 
-    def _register(self, item: Candidate) -> None:
-        for new in item.outdated.replaced_by if item.outdated and item.thought else ():
-            self._named_by.setdefault(new.id, item.ref)
-        for thought in item.thoughts[-1:]:
-            for source in thought.sources:
-                self.thoughts_by_turn.setdefault(source.turn, []).append(thought)
+    def _register(self, thought: Thought, shown_in: Ref, outdated: OutdatedInfo | None) -> None:
+        """Note that a kept item states a thought."""
+        for new in outdated.replaced_by if outdated else ():
+            self._named_by.setdefault(new.id, shown_in)
+        for source in thought.sources:
+            self.thoughts_by_turn.setdefault(source.turn, []).append(thought)
 
 
 def _have_one_successor(one: OutdatedInfo | None, other: OutdatedInfo | None) -> bool:
@@ -309,7 +333,8 @@ def _join_outdated(one: OutdatedInfo | None, other: OutdatedInfo | None) -> Outd
     if one is None or other is None:
         return one
     replaced_by = {new.id: new for new in (*one.replaced_by, *other.replaced_by)}
-    return replace(one, until=max(one.until, other.until), replaced_by=tuple(replaced_by.values()))
+    until = max(one.until, other.until)
+    return OutdatedInfo(until, tuple(replaced_by.values()), one.facts, one.certain, one.newer)
 
 
 def format_reason(search: Search, hit: MemoryHit, memory: Thought | Turn) -> str:
