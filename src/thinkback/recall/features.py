@@ -25,12 +25,15 @@ class Features:
 
     values: Mapping[str, float]  # by the names of their weights
     description: str
+    odds: float  # that they multiply those of the total score by
 
 
 def feature_extractor(
-    query: PreparedQuery, period: tuple[float, float] | None = None
+    query: PreparedQuery,
+    period: tuple[float, float] | None = None,
+    weigh: Callable[[Mapping[str, float]], float] = lambda values: 1.0,
 ) -> Callable[[MemoryRow], Features]:
-    """A function that reads the features of a memory.
+    """A function that reads the features of a memory; `weigh` computes their odds.
 
     `kind` is the probability of the memory's kind minus that of a random kind; `answers` is 1 if the text has
     the form of an answer to the question. If the question names a past `period`, `held` is 1 for a thought
@@ -48,13 +51,16 @@ def feature_extractor(
         )
         features = known.get(key)
         if features is None:
-            features = known[key] = _build_features(kinds, *key)
+            values = _feature_values(kinds, *key)
+            features = known[key] = Features(values, _describe(values), weigh(values))
         return features
 
     return extract
 
 
-def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int) -> Features:
+def _feature_values(
+    kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int
+) -> dict[str, float]:
     values = {}
     if kinds and kind:
         values["kind"] = kinds[kind] - 1 / len(KINDS)
@@ -62,7 +68,7 @@ def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: boo
         values["answers"] = 1.0
     if held:
         values["held"] = float(held)
-    return Features(values, _describe(values))
+    return values
 
 
 def past_period(query: PreparedQuery, period: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -152,15 +158,11 @@ def build_hits_with_features(
     search: Search, kind: ItemKind, hits: Hits, rows: Sequence[MemoryRow]
 ) -> list[MemoryHit]:
     """Join hits with their memories and add the text features to the scores."""
-    extract = feature_extractor(search.query, search.scorer.period)
     scorer = search.scorer_for(kind)
-    odds: dict[Features, float] = {}
+    extract = feature_extractor(search.query, search.scorer.period, scorer.feature_odds)
 
     def adjust(row: MemoryRow, total: float) -> float:
-        features = extract(row)
-        if features not in odds:
-            odds[features] = scorer.feature_odds(features.values)
-        return adjust_odds(total, odds[features])
+        return adjust_odds(total, extract(row).odds)
 
     built = build_hits(hits, rows, adjust)
     if not hits.explained:
@@ -227,7 +229,7 @@ def _promote_thoughts(
             and isinstance(row, ThoughtRow)
             and isinstance(source.row, TurnRow)
             and len(row.source_turns) == 1
-            and (source.row.id not in outdated or row.memory in outdated[source.row.id])
+            and (not (facts := outdated.of(source.row.id)) or row.memory in facts)
             and not adds_information(search, source.row, [row.text])
         ):
             yield hit.with_total(source.total, f"stands for {source.row.ref}")

@@ -8,6 +8,7 @@ is shown only to a query about the past. If the user took it back, the turn is n
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
 
@@ -18,8 +19,31 @@ from thinkback.recall.search import Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
 from thinkback.types import SAID, OutdatedInfo, Ref, Source, Thought, Turn
 
-OutdatedFacts = Mapping[int, Sequence[Thought]]
-"""By turn id: the retired thoughts that are the only reason to recall the turn."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutdatedFacts:
+    """The retired thoughts that are the only reason to recall a turn; each turn is read when it is asked for.
+
+    `facts` are the thoughts drawn from each turn that may be outdated, with their sources; `retired` and
+    `relevant` are ids of thoughts.
+    """
+
+    turns: Mapping[int, TurnRow] = field(default_factory=dict)
+    facts: Mapping[int, Sequence[tuple[Thought, Source]]] = field(default_factory=dict)
+    retired: Collection[int] = ()
+    relevant: Collection[int] = ()
+    _found: dict[int, Sequence[Thought]] = field(default_factory=dict)
+
+    def of(self, turn: int) -> Sequence[Thought]:
+        """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
+        if turn not in self.facts:
+            return ()
+        if turn not in self._found:
+            self._found[turn] = _outdated_facts(
+                self.turns[turn].memory, self.facts[turn], self.retired, self.relevant
+            )
+        return self._found[turn]
+
 
 _RETIRED_SEARCH_LIMIT = 64  # thoughts searched, retired ones included
 
@@ -31,33 +55,27 @@ def find_outdated(search: Search, turns: Collection[TurnRow], limit: int) -> Out
     (the words of a thought differ, so its turn may match the query where the thought does not).
     """
     if not search.index.has_retired("thought"):
-        return {}
+        return OutdatedFacts()
     # the index knows what is retired now, not what was retired at the time of a snapshot
     sources = search.retired.source_turns if search.query.snapshot is None else None
     suspects = [turn for turn in turns if sources is None or turn.id in sources]
     if not suspects:
-        return {}
+        return OutdatedFacts()
     hits = search.hits("thought", max(_RETIRED_SEARCH_LIMIT, limit), include_retired=True)
     ids = hits.ids.tolist()
     retired = set(ids) - search.valid_ids("thought", ids)
     if not retired:
-        return {}
+        return OutdatedFacts()
     relevant = retired.intersection(hits.ids[search.are_nearly_relevant(hits)].tolist())
     rows = search.loader.thought_rows(ids)
     turns_of_retired = set[int]().union(*(row.source_turns for row in rows if row.id in retired))
-    facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {
-        turn.id: [] for turn in suspects if turn.id in turns_of_retired
-    }
+    suspected = {turn.id: turn for turn in suspects if turn.id in turns_of_retired}
+    facts: dict[int, list[tuple[Thought, Source]]] = {id_: [] for id_ in suspected}
     for row in rows:
         for source in row.memory.sources:
-            if source.turn in facts_by_turn:
-                facts_by_turn[source.turn].append((row.memory, source))
-    found = {
-        turn.id: _outdated_facts(turn.memory, facts_by_turn[turn.id], retired, relevant)
-        for turn in suspects
-        if turn.id in facts_by_turn
-    }
-    return {id_: facts for id_, facts in found.items() if facts}
+            if source.turn in facts:
+                facts[source.turn].append((row.memory, source))
+    return OutdatedFacts(suspected, facts, retired, relevant)
 
 
 def _outdated_facts(
@@ -66,7 +84,7 @@ def _outdated_facts(
     retired: Collection[int],
     relevant: Collection[int],
 ) -> Sequence[Thought]:
-    """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
+    """See `OutdatedFacts.of`."""
     gone: list[tuple[Thought, Source]] = []
     valid: list[tuple[Thought, Source]] = []
     for fact in facts:
@@ -219,7 +237,7 @@ class OutdatedResolver:
 
     def _facts(self, turn: Turn) -> Sequence[Thought]:
         """The retired thoughts of a turn, beginning with those that made it outdated."""
-        facts = {thought.id: thought for thought in self._outdated.get(turn.id, ())}
+        facts = {thought.id: thought for thought in self._outdated.of(turn.id)}
         ids = [id_ for id_ in self._search.index.retired_from_turn("thought", turn.id) if id_ not in facts]
         if ids:
             facts |= {

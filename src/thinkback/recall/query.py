@@ -212,35 +212,31 @@ def build_variants(text: str, expanded_text: str = "") -> SearchVariants:
 
     `expanded_text` is the query with the names of the people it describes.
     """
-    shared = tuple(_own_variants(text))
-    phrased = tuple(_thought_variants(text))
+    terms, brief = extract_terms(text), is_brief(text)
+    content = content_terms(text) if brief else terms
+    shared = [SearchVariant(tuple(terms))]
+    phrased: list[SearchVariant] = []
+    if brief:
+        if content != terms:
+            shared.append(_with_optional_pairs(content))
+        if synonyms := related_terms(text):
+            shared.append(SearchVariant((), tuple(synonyms), _SYNONYM_WEIGHT))
+        phrased += _thought_variants(text, terms, content)
     if expanded_text:
-        literal = SearchVariant(tuple(extract_terms(expanded_text)))
-        shared = (*shared, literal, _with_optional_pairs(content_terms(expanded_text)))
-        phrased = (*phrased, *_thought_variants(expanded_text))
-    return SearchVariants(shared, phrased)
+        expanded, content = extract_terms(expanded_text), content_terms(expanded_text)
+        shared += [SearchVariant(tuple(expanded)), _with_optional_pairs(content)]
+        if is_brief(expanded_text):
+            phrased += _thought_variants(expanded_text, expanded, content)
+    return SearchVariants(tuple(shared), tuple(phrased))
 
 
-def _own_variants(text: str) -> Iterator[SearchVariant]:
-    """The query as it is; without question words; as synonyms."""
-    terms = extract_terms(text)
-    yield SearchVariant(tuple(terms))
-    if not is_brief(text):
-        return
-    if (content := content_terms(text)) != terms:
-        yield _with_optional_pairs(content)
-    if synonyms := related_terms(text):
-        yield SearchVariant((), tuple(synonyms), _SYNONYM_WEIGHT)
-
-
-def _thought_variants(text: str) -> Iterator[SearchVariant]:
-    """The query phrased like the thoughts that would answer it."""
-    if is_brief(text):
-        seen = {frozenset(extract_terms(text)), frozenset(content_terms(text))}
-        for phrasing in rewrite_question(text):
-            if frozenset(phrasing) not in seen:
-                seen.add(frozenset(phrasing))
-                yield _with_optional_pairs(phrasing)
+def _thought_variants(text: str, terms: Sequence[str], content: Sequence[str]) -> Iterator[SearchVariant]:
+    """The query phrased like the thoughts that would answer it, given its terms."""
+    seen = {frozenset(terms), frozenset(content)}
+    for phrasing in rewrite_question(text):
+        if frozenset(phrasing) not in seen:
+            seen.add(frozenset(phrasing))
+            yield _with_optional_pairs(phrasing)
 
 
 def _with_optional_pairs(terms: Sequence[str]) -> SearchVariant:

@@ -154,7 +154,7 @@ def _asks_about_now(search: Search) -> bool:
 def _retrieve_overview(search: Search) -> RetrievalResult:
     """The newest memories, for a question about everything that is known."""
     hits = search.hits("thought", search.query.k)
-    kept, dropped = Selector(search, {}).select(overview_hits(search, hits), search.query.k)
+    kept, dropped = Selector(search, OutdatedFacts()).select(overview_hits(search, hits), search.query.k)
     return RetrievalResult(hits, None, kept, dropped)
 
 
@@ -243,7 +243,7 @@ def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
     if query.retention is not None:
         thought_hits = _apply_retention(query.retention, search, thought_hits)
     thoughts = _load_thoughts(search, thought_hits)
-    kept, dropped = Selector(search, {}).select(build_hits(thought_hits, thoughts), query.k)
+    kept, dropped = Selector(search, OutdatedFacts()).select(build_hits(thought_hits, thoughts), query.k)
     free = query.k - len(kept)
     limit = query.k * CANDIDATES_PER_RESULT
     turn_hits = None

@@ -132,7 +132,7 @@ class Selector:
         """Why a raw turn must not be recalled; None if it may."""
         if told := self._told_by(turn):
             return told
-        facts = self._outdated.get(turn.id)
+        facts = self._outdated.of(turn.id)
         if facts and not (self._search.reaches_back and self._resolve_outdated.may_show(turn.memory)):
             return f"no longer held true, see {facts[0].ref}"
         return self._exclusion_reason(turn)
@@ -163,7 +163,7 @@ class Selector:
                 continue
             if len(kept) + len(filling) == limit:
                 break
-            facts = [fact.sentence for fact in self._outdated.get(turn.id, ())]
+            facts = [fact.sentence for fact in self._outdated.of(turn.id)]
             if not facts:
                 continue
             row = self._search.loader.row_of_turn(turn)
