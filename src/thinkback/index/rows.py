@@ -37,10 +37,7 @@ class RowFilter(NamedTuple):
 
 
 class ScannedRows(NamedTuple):
-    """Candidates of a search with the columns that do not depend on the query, one element per candidate.
-
-    `previous` and `following` are slots; -1 means that there is none in the same conversation.
-    """
+    """Candidates of a search with the columns that do not depend on the query, one element per candidate."""
 
     allowed: Mask  # of all slots
     slots: Slots
@@ -49,8 +46,7 @@ class ScannedRows(NamedTuple):
     groups: Ints
     lengths: npt.NDArray[np.float64]  # in words
     start_times: npt.NDArray[np.float64]  # in seconds since 1970
-    previous: Ints
-    following: Ints
+    adjacent: Ints  # the previous and the following slot, -1 if there is none in the same conversation
 
 
 class RowTable:
@@ -210,8 +206,7 @@ class RowTable:
             groups=self.vectors.groups_of(slots),
             lengths=self.lexical.lengths(slots).astype(np.float64),
             start_times=self._valid_from[slots],
-            previous=self._adjacent_slots(wide, -1),
-            following=self._adjacent_slots(wide, 1),
+            adjacent=np.stack([self._adjacent_slots(wide, -1), self._adjacent_slots(wide, 1)]),
         )
 
     def _adjacent_slots(self, slots: Ints, step: int) -> Ints:

@@ -33,6 +33,7 @@ SCAN_BELOW_ROWS = 100_000  # a larger space is searched by groups
 SHORTLIST_ROWS = 256  # rows compared exactly if there are more than `vectors.MAX_EXACT_ROWS`
 _MIN_LEXICAL_CANDIDATES = 64  # lexical candidates: at least this many, or four times the limit
 _NEIGHBOUR_SEED_ROWS = 24  # best lexical matches whose neighbours in time become candidates too
+_MAX_SORTED_ROWS = 512  # sorting this many is as fast as choosing the best ones first
 _SAMPLE_ROWS = 512  # sample size for score statistics of a space that is not compared completely
 _DUPLICATE_COSINE = 0.999  # a row this similar that contains only words of the query repeats the query
 
@@ -333,7 +334,7 @@ class _Gathered:
     def columns(self, options: ColumnOptions) -> CandidateColumns:
         """The scoring columns of all candidates."""
         rows, scanned, lexical, cosine = self._rows, self.scanned, self.lexical, self.cosine
-        slots, previous, following = scanned.slots, scanned.previous, scanned.following
+        slots = scanned.slots
         space_lexical = self._of_space(self._by_slot, lexical)
         space_cosine = self._space_cosine()
         if cosine.max() > _DUPLICATE_COSINE:
@@ -345,8 +346,10 @@ class _Gathered:
         coverage = coverage_before = np.zeros(len(slots))
         if options.stated_terms is not None:
             stated = rows.lexical.document_coverage(options.stated_terms)
-            coverage, coverage_before = stated[slots], _at(stated, previous, 0.0)
+            coverage, coverage_before = stated[slots], _at(stated, scanned.adjacent[0], 0.0)
         question_lexical = None
+        lexical_before, lexical_after = _at(self._by_slot, scanned.adjacent, 0.0)
+        cosine_before, cosine_after = self._cosine_at(scanned.adjacent)
         lexical_distribution = question_distribution = _distribution(space_lexical)
         if options.question_terms is not None:
             by_question = rows.lexical.score_all(options.question_terms).dense
@@ -356,10 +359,10 @@ class _Gathered:
             ids=scanned.ids,
             cosine=cosine,
             lexical=lexical,
-            lexical_before=_at(self._by_slot, previous, 0.0),
-            cosine_before=self._cosine_at(previous),
-            lexical_after=_at(self._by_slot, following, 0.0),
-            cosine_after=self._cosine_at(following),
+            lexical_before=lexical_before,
+            cosine_before=cosine_before,
+            lexical_after=lexical_after,
+            cosine_after=cosine_after,
             query_coverage=coverage,
             query_coverage_before=coverage_before,
             question_lexical=question_lexical,
@@ -485,7 +488,7 @@ class _Shortlist(_Gathered):
         return _with_parts(self._rows, self._query, slots, whole)
 
     def _cosine_at(self, slots: Ints) -> Scores:
-        cosines = np.full(len(slots), np.nan)
+        cosines = np.full(slots.shape, np.nan)
         exists = slots >= 0
         cosines[exists] = self._cosines(slots[exists].astype(np.int32))
         return cosines
@@ -537,6 +540,8 @@ def _min_lexical_score(score: Scores, cosine: Vector, limit: int, weights: tuple
 
 def _top_positions(score: Scores, ids: Ints, limit: int) -> Ints:
     """Positions of the `limit` best scores, best first; ties go to the lower id, whatever the row order."""
+    if len(score) <= _MAX_SORTED_ROWS:
+        return np.lexsort((ids, -score))[:limit]
     chosen = np.arange(len(score))
     if len(score) > limit:
         chosen = np.flatnonzero(score >= np.partition(score, len(score) - limit)[len(score) - limit])
