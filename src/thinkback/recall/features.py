@@ -28,6 +28,9 @@ class Features:
     odds: float  # that they multiply those of the total score by
 
 
+NO_FEATURES = Features({}, "", 1.0)
+
+
 def feature_extractor(
     query: PreparedQuery,
     period: tuple[float, float] | None = None,
@@ -133,41 +136,36 @@ class MemoryHit(NamedTuple):
 
 
 def build_hits(
-    hits: Hits,
-    rows: Sequence[MemoryRow],
-    adjust: Callable[[MemoryRow, float], float] = lambda row, total: total,
+    hits: Hits, rows: Sequence[MemoryRow], extract: Callable[[MemoryRow], Features] = lambda row: NO_FEATURES
 ) -> list[MemoryHit]:
-    """Join hits with their memories; rows that were erased in the meantime are skipped.
+    """Join hits with their memories, and add text features to their scores.
 
-    `adjust` returns the total score of a memory, given that of the search. Explained scores stay as they are.
+    Rows that were erased in the meantime are skipped.
     """
     by_id = {row.id: row for row in rows}
     columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
-    built = [
-        MemoryHit(row, total if hits.explained else adjust(row, total), cosine, lexical, group, hits)
-        for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True)
-        if (row := by_id.get(id_)) is not None
-    ]
-    if not hits.explained:
-        return built
-    scores = dict(zip(hits.ids.tolist(), hits.explained, strict=True))
-    return [hit.with_score(with_total(scores[hit.row.id], hit.total)) for hit in built]
+    built: list[MemoryHit] = []
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    for number, (id_, found, cosine, lexical, group) in enumerate(values):
+        row = by_id.get(id_)
+        if row is None:
+            continue
+        features = extract(row)
+        total = adjust_odds(found, features.odds)
+        hit = MemoryHit(row, total, cosine, lexical, group, hits)
+        if hits.explained:
+            score = with_total(hits.explained[number], found).adjusted(total, features.description)
+            hit = hit.with_score(score)
+        built.append(hit)
+    return built
 
 
 def build_hits_with_features(
     search: Search, kind: ItemKind, hits: Hits, rows: Sequence[MemoryRow]
 ) -> list[MemoryHit]:
-    """Join hits with their memories and add the text features to the scores."""
-    scorer = search.scorer_for(kind)
-    extract = feature_extractor(search.query, search.scorer.period, scorer.feature_odds)
-
-    def adjust(row: MemoryRow, total: float) -> float:
-        return adjust_odds(total, extract(row).odds)
-
-    built = build_hits(hits, rows, adjust)
-    if not hits.explained:
-        return built
-    return [hit.with_total(adjust(hit.row, hit.total), extract(hit.row).description) for hit in built]
+    """The same with the text features that the preset weighs."""
+    weigh = search.scorer_for(kind).feature_odds
+    return build_hits(hits, rows, feature_extractor(search.query, search.scorer.period, weigh))
 
 
 def rank_hits(

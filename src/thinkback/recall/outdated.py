@@ -251,7 +251,7 @@ def mark_outdated(text: str, outdated: OutdatedInfo | None) -> str:
     if outdated is None:
         return text
 
-    han, until = has_han(text), f"{outdated.until:%Y-%m-%d}"
+    han, until = has_han(text), str(outdated.until.date())
     facts, now = (_join_sentences(thoughts, han) for thoughts in (outdated.facts, outdated.replaced_by))
     if han:
         return f"{text}（已成过去{facts and f'：{facts}'}，至{until}{now and f'；现在：{now}'}）"

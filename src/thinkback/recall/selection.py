@@ -104,9 +104,9 @@ class Selector:
             full = len(kept) == limit
             below_threshold = not self._search.is_relevant(hit.total)
             if full and not explain:
-                if not joins:
+                if not joins or (below_threshold and not self._wants_several):
                     break
-                if (below_threshold and not self._wants_several) or not self._may_join(hit.row):
+                if not self._may_join(hit.row):
                     continue
             may_fill = below_threshold and kept_below_threshold < _MAX_BELOW_THRESHOLD
             rejection = self._rejection(hit, may_fill)
@@ -352,6 +352,6 @@ def format_reason(search: Search, hit: MemoryHit, memory: Thought | Turn) -> str
 
 def _format_origin(memory: Thought | Turn) -> str:
     if isinstance(memory, Turn):
-        return f"raw turn of {memory.at:%Y-%m-%d}"
+        return f"raw turn of {memory.at.date()}"
     sources = [f"said by {source.speaker} in {Ref('turn', source.turn)}" for source in memory.sources[:1]]
     return sources[0] if sources else "without a source"
