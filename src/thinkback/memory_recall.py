@@ -198,8 +198,8 @@ class MemoryRecall(MemoryQueries):
             if turn.recorded_at <= known_at and turn.id not in hidden
         }
         loader = MemoryLoader(
-            thought_rows=lambda ids: [ThoughtRow(thoughts[id_]) for id_ in ids if id_ in thoughts],
-            turn_rows=lambda ids: [TurnRow(turns[id_]) for id_ in ids if id_ in turns],
+            thought_rows=lambda ids: [ThoughtRow(thoughts[id_]) for id_ in sorted(ids) if id_ in thoughts],
+            turn_rows=lambda ids: [TurnRow(turns[id_]) for id_ in sorted(ids) if id_ in turns],
             journal=lambda id_: [
                 action for action in self.store.journal(self.user, thought=id_) if action.at <= known_at
             ],

@@ -172,8 +172,12 @@ def _load_once(read: Callable[[Sequence[int]], Sequence[Row]]) -> Callable[[Sequ
     loaded: dict[int, Row] = {}
 
     def load(ids: Sequence[int]) -> Sequence[Row]:
-        if missing := [id_ for id_ in ids if id_ not in loaded]:
-            loaded.update((row.id, row) for row in read(missing))
+        missing = [id_ for id_ in ids if id_ not in loaded]
+        rows = read(missing) if missing else ()
+        for row in rows:
+            loaded[row.id] = row
+        if len(missing) == len(ids):
+            return rows
         return [loaded[id_] for id_ in sorted(ids) if id_ in loaded]
 
     return load
