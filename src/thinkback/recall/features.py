@@ -227,8 +227,8 @@ def _promote_thoughts(
             and isinstance(row, ThoughtRow)
             and isinstance(source.row, TurnRow)
             and len(row.source_turns) == 1
-            and (not (facts := outdated.of(source.row.id)) or row.memory in facts)
             and not adds_information(search, source.row, [row.text])
+            and (not (facts := outdated.of(source.row.id)) or row.memory in facts)
         ):
             yield hit.with_total(source.total, f"stands for {source.row.ref}")
         else:

@@ -7,75 +7,78 @@ is shown only to a query about the past. If the user took it back, the turn is n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 from thinkback.language.writing_systems import has_han
 from thinkback.prompts import escape_structure
 from thinkback.recall.rows import TurnRow
-from thinkback.recall.search import Search
+from thinkback.recall.search import CANDIDATES_PER_RESULT, Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
 from thinkback.types import SAID, OutdatedInfo, Ref, Source, Thought, Turn
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OutdatedFacts:
-    """The retired thoughts that are the only reason to recall a turn; each turn is read when it is asked for.
-
-    `facts` are the thoughts drawn from each turn that may be outdated, with their sources; `retired` and
-    `relevant` are ids of thoughts.
-    """
-
-    turns: Mapping[int, TurnRow] = field(default_factory=dict)
-    facts: Mapping[int, Sequence[tuple[Thought, Source]]] = field(default_factory=dict)
-    retired: Collection[int] = ()
-    relevant: Collection[int] = ()
-    _found: dict[int, Sequence[Thought]] = field(default_factory=dict)
-
-    def of(self, turn: int) -> Sequence[Thought]:
-        """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
-        if turn not in self.facts:
-            return ()
-        if turn not in self._found:
-            self._found[turn] = _outdated_facts(
-                self.turns[turn].memory, self.facts[turn], self.retired, self.relevant
-            )
-        return self._found[turn]
-
 
 _RETIRED_SEARCH_LIMIT = 64  # thoughts searched, retired ones included
 
 
-def find_outdated(search: Search, turns: Collection[TurnRow], limit: int) -> OutdatedFacts:
-    """The turns that would be recalled only because of retired thoughts, with these thoughts.
+class OutdatedFacts:
+    """The retired thoughts that are the only reason to recall a turn.
 
     So if the retired thought itself would be relevant, or if it is everything that the user said in the turn
-    (the words of a thought differ, so its turn may match the query where the thought does not).
+    (the words of a thought differ, so its turn may match the query where the thought does not). Retired
+    thoughts are searched when a turn that may be outdated is first asked for.
     """
-    if not search.index.has_retired("thought"):
-        return OutdatedFacts()
-    # the index knows what is retired now, not what was retired at the time of a snapshot
-    sources = search.retired.source_turns if search.query.snapshot is None else None
-    suspects = [turn for turn in turns if sources is None or turn.id in sources]
-    if not suspects:
-        return OutdatedFacts()
-    hits = search.hits("thought", max(_RETIRED_SEARCH_LIMIT, limit), include_retired=True)
-    ids = hits.ids.tolist()
-    retired = set(ids) - search.valid_ids("thought", ids)
-    if not retired:
-        return OutdatedFacts()
-    relevant = retired.intersection(hits.ids[search.are_nearly_relevant(hits)].tolist())
-    rows = search.loader.thought_rows(ids)
-    turns_of_retired = set[int]().union(*(row.source_turns for row in rows if row.id in retired))
-    suspected = {turn.id: turn for turn in suspects if turn.id in turns_of_retired}
-    facts: dict[int, list[tuple[Thought, Source]]] = {id_: [] for id_ in suspected}
-    for row in rows:
-        for source in row.memory.sources:
-            if source.turn in facts:
-                facts[source.turn].append((row.memory, source))
-    return OutdatedFacts(suspected, facts, retired, relevant)
+
+    def __init__(self, search: Search, turns: Iterable[TurnRow]) -> None:
+        self._search = search
+        self._suspects: dict[int, TurnRow] = {}
+        if search.index.has_retired("thought"):
+            # the index knows what is retired now, not what was retired at the time of a snapshot
+            sources = search.retired.source_turns if search.query.snapshot is None else None
+            self._suspects = {turn.id: turn for turn in turns if sources is None or turn.id in sources}
+        self._found: dict[int, Sequence[Thought]] = {}
+
+    def of(self, turn: int) -> Sequence[Thought]:
+        """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
+        if turn not in self._suspects:
+            return ()
+        if turn not in self._found:
+            facts = self._retired.facts.get(turn)
+            self._found[turn] = (
+                _outdated_facts(self._suspects[turn].memory, facts, self._retired.ids, self._retired.relevant)
+                if facts
+                else ()
+            )
+        return self._found[turn]
+
+    @cached_property
+    def _retired(self) -> _RetiredHits:
+        search = self._search
+        limit = max(_RETIRED_SEARCH_LIMIT, search.query.k * CANDIDATES_PER_RESULT)
+        hits = search.hits("thought", limit, include_retired=True)
+        ids = hits.ids.tolist()
+        retired = set(ids) - search.valid_ids("thought", ids)
+        if not retired:
+            return _RetiredHits(retired, retired, {})
+        relevant = retired.intersection(hits.ids[search.are_nearly_relevant(hits)].tolist())
+        rows = search.loader.thought_rows(ids)
+        turns = set[int]().union(*(row.source_turns for row in rows if row.id in retired))
+        facts: dict[int, list[tuple[Thought, Source]]] = {id_: [] for id_ in turns}
+        for row in rows:
+            for source in row.memory.sources:
+                if source.turn in turns:
+                    facts[source.turn].append((row.memory, source))
+        return _RetiredHits(retired, relevant, facts)
+
+
+class _RetiredHits(NamedTuple):
+    """The retired thoughts that a search finds, and all found thoughts of their turns with their sources."""
+
+    ids: Collection[int]
+    relevant: Collection[int]
+    facts: Mapping[int, Sequence[tuple[Thought, Source]]]
 
 
 def _outdated_facts(

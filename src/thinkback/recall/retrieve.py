@@ -14,14 +14,14 @@ from thinkback.recall.calculations import add_calculation
 from thinkback.recall.careful import ReadCandidates, mark_read_updates, read_candidates
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
-from thinkback.recall.outdated import OutdatedFacts, find_outdated
+from thinkback.recall.outdated import OutdatedFacts
 from thinkback.recall.overview import asks_for_overview, overview_hits
 from thinkback.recall.query import MemoryLoader, PreparedQuery
 from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
 from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.recall.score import RetentionScorer
-from thinkback.recall.search import MAX_FEW_TURNS, Search, prepare_search
-from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
+from thinkback.recall.search import CANDIDATES_PER_RESULT, MAX_FEW_TURNS, Search, prepare_search
+from thinkback.recall.selection import Selection, Selector
 from thinkback.recall.slots import find_slot_updates, newer_first
 from thinkback.recall.updates import mark_possible_updates
 from thinkback.types import Candidate, Hashing, Recollection, Ref, Turn
@@ -154,7 +154,9 @@ def _asks_about_now(search: Search) -> bool:
 def _retrieve_overview(search: Search) -> RetrievalResult:
     """The newest memories, for a question about everything that is known."""
     hits = search.hits("thought", search.query.k)
-    kept, dropped = Selector(search, OutdatedFacts()).select(overview_hits(search, hits), search.query.k)
+    kept, dropped = Selector(search, OutdatedFacts(search, ())).select(
+        overview_hits(search, hits), search.query.k
+    )
     return RetrievalResult(hits, None, kept, dropped)
 
 
@@ -167,7 +169,7 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         if search.query.retention is not None:
             thought_hits = _apply_retention(search.query.retention, search, thought_hits)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
-        outdated = _find_outdated(search, turns)
+        outdated = OutdatedFacts(search, turns)
         ranked = rank_hits(
             search,
             build_hits_with_features(search, "thought", thought_hits, thoughts),
@@ -208,7 +210,7 @@ def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
     while True:
         thought_hits, turn_hits = search.hits("thought", limit), search.hits("turn", limit)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
-        outdated = _find_outdated(search, turns)
+        outdated = OutdatedFacts(search, turns)
         selector = Selector(search, outdated)
         eligible = {
             turn.ref for turn in turns if not (turn.withheld_reason or selector.rejection_reason(turn))
@@ -243,14 +245,16 @@ def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
     if query.retention is not None:
         thought_hits = _apply_retention(query.retention, search, thought_hits)
     thoughts = _load_thoughts(search, thought_hits)
-    kept, dropped = Selector(search, OutdatedFacts()).select(build_hits(thought_hits, thoughts), query.k)
+    kept, dropped = Selector(search, OutdatedFacts(search, ())).select(
+        build_hits(thought_hits, thoughts), query.k
+    )
     free = query.k - len(kept)
     limit = query.k * CANDIDATES_PER_RESULT
     turn_hits = None
     while free:
         turn_hits = search.hits("turn", limit)
         turns = _load_turns(search, turn_hits)
-        selector = Selector(search, _find_outdated(search, turns), kept)
+        selector = Selector(search, OutdatedFacts(search, turns), kept)
         kept_turns, dropped_turns = selector.select(build_hits(turn_hits, turns), free)
         if len(kept_turns) == free or not search.has_more(turn_hits, limit):
             kept_turns, dropped_turns = _fill_remaining(
@@ -268,10 +272,6 @@ def _load_thoughts(search: Search, hits: Hits) -> Sequence[ThoughtRow]:
 
 def _load_turns(search: Search, hits: Hits) -> Sequence[TurnRow]:
     return search.loader.turn_rows(hits.ids.tolist())
-
-
-def _find_outdated(search: Search, turns: Sequence[TurnRow]) -> OutdatedFacts:
-    return find_outdated(search, turns, search.query.k * CANDIDATES_PER_RESULT)
 
 
 def _fill_remaining(

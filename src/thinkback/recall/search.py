@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from thinkback.types import TermHashes
 
 MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
+CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth showing
 
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from

@@ -24,7 +24,6 @@ from thinkback.recall.slots import SlotUpdate
 from thinkback.recall.updates import mark_possibly_outdated
 from thinkback.types import SAID, Candidate, OutdatedInfo, Ref, Thought, Turn
 
-CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 _MAX_JOINED_THOUGHTS = 2  # further thoughts that one item may state
 _MAX_JOINED_TOKENS = 75  # of an item that states several thoughts
 _MAX_SERIES_THOUGHTS = 7  # further thoughts of one slot, if the query asks for several values
