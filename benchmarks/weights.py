@@ -38,6 +38,7 @@ from thinkback.presets import HYBRID, ScoreWeights
 from thinkback.recall import search
 from thinkback.recall.features import feature_extractor
 from thinkback.recall.query import PreparedQuery
+from thinkback.recall.rows import MemoryRow, ThoughtRow, TurnRow
 from thinkback.recall.score import ScoredColumns, Scorer
 from thinkback.types import ItemKind, Ref, Thought, Turn
 from thinkback_lab.cases import Case, Dataset
@@ -115,14 +116,14 @@ def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
         memory.add_items(case.items)
         thoughts = memory.memory.thoughts(current=False)
         told_or_drawn: list[Thought | Turn] = [*thoughts, *memory.memory.turns()]
-        every = {each.ref: each for each in told_or_drawn}
+        every = {row.ref: row for row in map(_row, told_or_drawn)}
         turns = {thought.id: [source.turn for source in thought.sources] for thought in thoughts}
         for question in filter(lambda question: question.gold, case.questions):
             noted.clear()
             memory.recall(question.text, 5, question.at)
             kinds = memory.memory.kinds(question.text)
             asked = PreparedQuery(text=question.text, vector=NO_VECTOR, k=5, kind_probabilities=kinds)
-            tell = feature_extractor(asked, lambda function, row: function(row))
+            tell = feature_extractor(asked)
             items: dict[tuple[str, ...], int] = {}
             rows, item = [], []
             for scorer, parts in noted:
@@ -141,6 +142,10 @@ def questions_of(number: int, case: Case, models: Resources) -> Iterator[Asked]:
             if rows:
                 gold = np.array([not set(question.gold).isdisjoint(names) for names in items])
                 yield Asked(number, np.stack(rows), np.array(item), gold)
+
+
+def _row(memory: Thought | Turn) -> MemoryRow:
+    return ThoughtRow(memory) if isinstance(memory, Thought) else TurnRow(memory)
 
 
 def parts_of(folder: Path, seed: int) -> dict[str, Callable[[], Dataset]]:

@@ -97,12 +97,13 @@ class Indexer:
     def fresh_view(self, space: str) -> CachedSpace:
         """Like `view`, but first index all stored items, so that a reader sees its own writes."""
         stamp = self._store.stamp(space)
-        if stamp.has_unindexed:
-            (self._primary or self).index_pending(space)
-            stamp = self._store.stamp(space)
-        return self._sync(space, stamp)
+        if not stamp.has_unindexed:
+            return self._sync(space, stamp)
+        (self._primary or self).index_pending(space)
+        return self._sync(space, None)
 
-    def _sync(self, space: str, stamp: VersionStamp) -> CachedSpace:
+    def _sync(self, space: str, stamp: VersionStamp | None) -> CachedSpace:
+        """The view at this stamp or a later one; None if the stamp is unknown, because something changed."""
         space_key = (self._store.tenant, space)
         view = self._cache.get(space_key)
         with view.lock:

@@ -37,6 +37,7 @@ from thinkback.recall.query import (
     resolve_query,
 )
 from thinkback.recall.retrieve import retrieve
+from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.recall.score import RetentionScorer
 from thinkback.times import to_utc
 from thinkback.types import (
@@ -158,12 +159,11 @@ class MemoryRecall(MemoryQueries):
             return self._recall_store.turns(self.user, ids=ids)
 
         return MemoryLoader(
-            thoughts=lambda ids: cache.thoughts(ids, read_thoughts),
-            turns=lambda ids: cache.turns(ids, read_turns),
+            thought_rows=lambda ids: cache.thoughts(ids, read_thoughts),
+            turn_rows=lambda ids: cache.turns(ids, read_turns),
             journal=lambda id_: self._recall_store.journal(self.user, thought=id_),
             lifecycles=cache.lifecycles,
             memoise=cache.memoise,
-            memoise_row=cache.memoise_row,
             nearest=partial(self._recall_store.nearest, self.user),
             memoise_retired=cache.memoise_retired,
         )
@@ -198,8 +198,8 @@ class MemoryRecall(MemoryQueries):
             if turn.recorded_at <= known_at and turn.id not in hidden
         }
         loader = MemoryLoader(
-            thoughts=lambda ids: [thoughts[id_] for id_ in ids if id_ in thoughts],
-            turns=lambda ids: [turns[id_] for id_ in ids if id_ in turns],
+            thought_rows=lambda ids: [ThoughtRow(thoughts[id_]) for id_ in sorted(ids) if id_ in thoughts],
+            turn_rows=lambda ids: [TurnRow(turns[id_]) for id_ in sorted(ids) if id_ in turns],
             journal=lambda id_: [
                 action for action in self.store.journal(self.user, thought=id_) if action.at <= known_at
             ],

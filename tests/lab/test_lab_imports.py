@@ -31,7 +31,7 @@ COMPONENTS: dict[str, set[str]] = {
     # the embedders that are compared
     "commands/embedders.py": {"embedders.registry"},
     # the features of the score, whose weights are learned
-    "training/ranking.py": {"presets", "recall.features", "recall.query", "types"},
+    "training/ranking.py": {"presets", "recall.features", "recall.query", "recall.rows", "types"},
     # the marks of quotations and redactions, and what the detector says of ordinary talk
     "evaluations/safety.py": {
         "language.safety.quarantine",

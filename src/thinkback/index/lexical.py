@@ -16,6 +16,7 @@ import zlib
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,12 +50,24 @@ def hash_terms(terms: Iterable[str]) -> TermHashes:
     return np.array([zlib.crc32(term.encode("utf-8", "surrogatepass")) for term in terms], dtype=np.uint32)
 
 
-class QueryTerms(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class QueryTerms:
     """One phrasing of a query. `optional_terms` count only if some document contains them."""
 
     terms: TermHashes
     optional_terms: TermHashes | None = None
     weight: float = 1.0
+
+    @cached_property
+    def required(self) -> frozenset[int]:
+        """The terms that always count."""
+        return frozenset(self.terms.tolist())
+
+    @cached_property
+    def names(self) -> list[int]:
+        """All terms, in ascending order."""
+        optional = () if self.optional_terms is None else self.optional_terms.tolist()
+        return sorted(self.required.union(optional))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,19 +109,6 @@ class _TermInfo(NamedTuple):
     postings: tuple[_TermPostings, ...]
 
 
-class _WantedTerms(NamedTuple):
-    """The terms of one phrasing: those that always count, and all in ascending order."""
-
-    required: set[int]
-    names: list[int]
-
-    @classmethod
-    def of(cls, variant: QueryTerms) -> _WantedTerms:
-        required = set(variant.terms.tolist())
-        optional = () if variant.optional_terms is None else variant.optional_terms.tolist()
-        return cls(required, sorted(required.union(optional)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalScores:
     """The score of every slot, and the slots that have one."""
@@ -136,6 +136,7 @@ class LexicalIndex:
         )
         self._tail: dict[int, _TailPosting] = {}
         self._tail_docs: dict[int, list[int]] = {}
+        self._tail_postings = 0
         self._length = np.zeros(0, dtype=np.float32)
         self._present = np.zeros(0, dtype=np.bool_)
         self._stale = np.zeros(0, dtype=np.bool_)  # slots whose postings in the segment are outdated
@@ -154,7 +155,7 @@ class LexicalIndex:
         """Approximate memory use of the postings."""
         segment = self._segment
         columns = (segment.terms, segment.offsets, segment.slots, segment.tf, segment.length, self._length)
-        tail = len(self._tail) * _TERM_BYTES + sum(map(len, self._tail_docs.values())) * _POSTING_BYTES
+        tail = len(self._tail) * _TERM_BYTES + self._tail_postings * _POSTING_BYTES
         return sum(column.nbytes for column in columns) + tail
 
     def add(self, slot: int, terms: TermHashes) -> None:
@@ -164,6 +165,7 @@ class LexicalIndex:
         distinct, counts = np.unique(terms, return_counts=True)
         names = distinct.tolist()
         self._tail_docs[slot] = names
+        self._tail_postings += len(names)
         for term, tf in zip(names, counts.tolist(), strict=True):
             posting = self._tail.get(term)
             if posting is None:
@@ -204,6 +206,7 @@ class LexicalIndex:
             self._stale[slot] = True
             self._stale_count += 1
             return
+        self._tail_postings -= len(names)
         for term in names:
             posting = self._tail[term]
             at = posting.slots.index(slot)
@@ -262,23 +265,22 @@ class LexicalIndex:
 
     def best_scores(self, variants: Sequence[QueryTerms]) -> Scores:
         """The score of every slot for the phrasing of a query that fits it best; see `score_all`."""
-        wanted = [_WantedTerms.of(variant) for variant in variants]
-        distinct = sorted(set[int]().union(*(terms.names for terms in wanted)))
+        distinct = sorted(set[int]().union(*(variant.names for variant in variants)))
         infos = dict(zip(distinct, self._term_infos(distinct), strict=True))
         parts: list[_TermPostings] = []
         idfs: list[float] = []
         totals: list[float] = []
         offsets: list[int] = []
-        for number, (required, names) in enumerate(wanted):
-            found = [(name, infos[name]) for name in names]
-            counted = [info for name, info in found if info.df or name in required]
-            information = sum(info.idf for info in counted)
-            for info in counted:
-                for postings in info.postings:
-                    parts.append(postings)
-                    idfs.append(info.idf)
-                    totals.append(information)
-                    offsets.append(number * self._slot_count)
+        for number, variant in enumerate(variants):
+            information, before = 0.0, len(parts)
+            for name in variant.names:
+                info = infos[name]
+                if info.df or name in variant.required:
+                    information += info.idf
+                    parts += info.postings
+                    idfs += [info.idf] * len(info.postings)
+            totals += [information] * (len(parts) - before)
+            offsets += [number * self._slot_count] * (len(parts) - before)
         if not parts or not self._total_length:  # every document with a term may have been removed
             return np.zeros(self._slot_count)
         lengths = [len(postings.slots) for postings in parts]
@@ -361,7 +363,7 @@ class LexicalIndex:
         order = np.argsort(joined, kind="stable")
         joined = joined[order]
         self._segment = _build_segment(joined, np.concatenate(all_tfs)[order], self._length)
-        self._tail, self._tail_docs = {}, {}
+        self._tail, self._tail_docs, self._tail_postings = {}, {}, 0
         self._stale[:] = False
         self._stale_count = 0
 

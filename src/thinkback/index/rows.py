@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 _SLOT_BYTES = 120  # measured size of one dictionary entry
-_MAX_PRECOMPUTED_ROWS = 2000  # up to this size, adjacent slots are computed once for all rows
+_CONVERSATION_GAP_SECONDS = 7200.0  # rows within this time belong to the same conversation
 
 
 class RowFilter(NamedTuple):
@@ -34,6 +34,19 @@ class RowFilter(NamedTuple):
     as_of: float | None = None  # valid at this time, in seconds since 1970
     current_only: bool = True  # not retired
     allowed_ids: Collection[int] | None = None  # one of these ids
+
+
+class ScannedRows(NamedTuple):
+    """Candidates of a search with the columns that do not depend on the query, one element per candidate."""
+
+    allowed: Mask  # of all slots
+    slots: Slots
+    ids: Ints
+    turns: Ints
+    groups: Ints
+    lengths: npt.NDArray[np.float64]  # in words
+    start_times: npt.NDArray[np.float64]  # in seconds since 1970
+    adjacent: Ints  # the previous and the following slot, -1 if there is none in the same conversation
 
 
 class RowTable:
@@ -51,7 +64,7 @@ class RowTable:
         self._recorded_at = np.zeros(0)
         self._retired_at = np.zeros(0)
         self._pending_periods: dict[int, ValidityPeriod] = {}  # received before their entry
-        self._adjacent_cache: dict[tuple[int, float], Ints] = {}  # by (step, seconds)
+        self._scanned: dict[RowFilter, ScannedRows] = {}  # cached until a row changes
         self._retired_by_turn: dict[int, list[int]] | None = None  # cached until a period changes
 
     def __len__(self) -> int:
@@ -76,7 +89,7 @@ class RowTable:
         by_id = {entry.id: entry for entry in entries}
         if not by_id:
             return
-        self._adjacent_cache, self._retired_by_turn = {}, None
+        self._scanned, self._retired_by_turn = {}, None
         vectors = np.stack([entry.vector for entry in by_id.values()]).astype(np.float32, copy=False)
         new_ids = [id for id in by_id if id not in self._slot_by_id]
         new_slots = {id: slot for slot, id in enumerate(new_ids, start=len(self._slot_by_id))}
@@ -105,7 +118,7 @@ class RowTable:
                 known[slot] = period
         if not known:
             return
-        self._adjacent_cache, self._retired_by_turn = {}, None
+        self._scanned, self._retired_by_turn = {}, None
         slots = list(known)
         self._turns[slots] = [period.turn for period in known.values()]
         self._valid_from[slots] = [_timestamp(period.valid_from, -np.inf) for period in known.values()]
@@ -148,10 +161,6 @@ class RowTable:
             return []
         return [int(self._ids[adjacent]) for adjacent in (slot - 1, slot + 1) if 0 <= adjacent < len(self)]
 
-    def source_turns(self, slots: Slots) -> Ints:
-        """The source turn of each slot, 0 if unknown."""
-        return self._turns[slots]
-
     def retired_from_turn(self, turn: int) -> list[int]:
         """The ids of retired rows that came from a turn."""
         return self._retired().get(turn, [])
@@ -175,32 +184,43 @@ class RowTable:
                 self._retired_by_turn.setdefault(turn, []).append(id_)
         return self._retired_by_turn
 
-    def adjacent_slots(self, slots: Slots, step: int, seconds: float) -> Ints:
-        """For each slot, the slot `step` rows away if both start within `seconds` of each other, else -1."""
-        if len(self) > _MAX_PRECOMPUTED_ROWS:
-            return self._compute_adjacent(slots.astype(np.int64), step, seconds)
-        cached = self._adjacent_cache.get((step, seconds))
-        if cached is None:
-            cached = self._adjacent_cache[step, seconds] = self._compute_adjacent(
-                np.arange(len(self)), step, seconds
-            )
-        return cached[slots]
+    def scan(self, row_filter: RowFilter) -> ScannedRows:
+        """All rows that a search with this filter may return, in the order of their vectors."""
+        scanned = self._scanned.get(row_filter) if row_filter.allowed_ids is None else None
+        if scanned is None:
+            allowed = self.allowed(row_filter)
+            slots = self.vectors.occupied_slots()
+            scanned = self.columns(slots if allowed.all() else slots[allowed[slots]], allowed)
+            if row_filter.as_of is None and row_filter.allowed_ids is None:
+                self._scanned[row_filter] = scanned
+        return scanned
 
-    def _compute_adjacent(self, slots: Ints, step: int, seconds: float) -> Ints:
+    def columns(self, slots: Slots, allowed: Mask) -> ScannedRows:
+        """These slots with their columns."""
+        wide = slots.astype(np.int64)
+        return ScannedRows(
+            allowed=allowed,
+            slots=slots,
+            ids=self._ids[slots],
+            turns=self._turns[slots],
+            groups=self.vectors.groups_of(slots),
+            lengths=self.lexical.lengths(slots).astype(np.float64),
+            start_times=self._valid_from[slots],
+            adjacent=np.stack([self._adjacent_slots(wide, -1), self._adjacent_slots(wide, 1)]),
+        )
+
+    def _adjacent_slots(self, slots: Ints, step: int) -> Ints:
+        """For each slot, the slot `step` rows away if it is of the same conversation, else -1."""
         target = slots + step
         clipped = np.clip(target, 0, len(self) - 1)
         with np.errstate(invalid="ignore"):
-            close = np.abs(self._valid_from[clipped] - self._valid_from[slots]) <= seconds
+            close = np.abs(self._valid_from[clipped] - self._valid_from[slots]) <= _CONVERSATION_GAP_SECONDS
         return np.where((clipped == target) & close, clipped, -1)
 
     def starts_within(self, start: float, end: float) -> Mask:
         """A mask over all slots: whether the row becomes valid in [start, end)."""
         starts = self._valid_from[: len(self)]
         return (starts >= start) & (starts < end)
-
-    def start_times(self, slots: Slots) -> npt.NDArray[np.float64]:
-        """The start of the validity of each slot, in seconds since 1970."""
-        return self._valid_from[slots]
 
     def vector(self, id: int) -> Vector:
         """The vector of a row.

@@ -16,8 +16,8 @@ import numpy as np
 from thinkback.errors import InvalidInput
 from thinkback.index import lsh
 from thinkback.index.lexical import QueryTerms
-from thinkback.index.rows import RowFilter, RowTable
-from thinkback.index.vectors import row_dots
+from thinkback.index.rows import RowFilter, RowTable, ScannedRows
+from thinkback.index.vectors import MAX_EXACT_ROWS, row_dots
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,9 +33,9 @@ SCAN_BELOW_ROWS = 100_000  # a larger space is searched by groups
 SHORTLIST_ROWS = 256  # rows compared exactly if there are more than `vectors.MAX_EXACT_ROWS`
 _MIN_LEXICAL_CANDIDATES = 64  # lexical candidates: at least this many, or four times the limit
 _NEIGHBOUR_SEED_ROWS = 24  # best lexical matches whose neighbours in time become candidates too
+_MAX_SORTED_ROWS = 512  # sorting this many is as fast as choosing the best ones first
 _SAMPLE_ROWS = 512  # sample size for score statistics of a space that is not compared completely
 _DUPLICATE_COSINE = 0.999  # a row this similar that contains only words of the query repeats the query
-_CONVERSATION_GAP_SECONDS = 7200.0  # rows within this time belong to the same conversation
 
 _ALL_CURRENT = RowFilter()
 
@@ -136,18 +136,23 @@ class Hits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The rows worth scoring, one array per column. `score` is the weighted sum of cosine and words."""
+    """The rows worth scoring, one array per column."""
 
     ids: Ints
     turns: Ints
-    score: Scores
     cosine: Vector
     lexical: Scores
+    weights: tuple[float, float]  # of cosine and lexical score
     groups: Ints
     group: int | None
     probes: int
     exact: bool
     columns: CandidateColumns | None = None
+
+    @property
+    def score(self) -> Scores:
+        """The weighted sum of cosine and lexical score."""
+        return _weighted_sum(self.cosine, self.lexical, self.weights)
 
     def top(self, limit: int, score: Scores | None = None) -> Hits:
         """The `limit` best by `score` (default: the weighted sum); ties go to the lower id."""
@@ -179,7 +184,9 @@ class SpaceIndex:
     def __init__(self) -> None:
         self._rows: dict[ItemKind, RowTable] = {"turn": RowTable(), "thought": RowTable()}
         self._hashing_cache: tuple[Hashing, Vector] | None = None
-        self._lexical_cache: dict[ItemKind, tuple[Sequence[QueryTerms], Scores]] = {}  # of the last query
+        # of the last query
+        self._lexical_cache: dict[ItemKind, tuple[Sequence[QueryTerms], Scores]] = {}
+        self._cosine_cache: dict[ItemKind, tuple[Vector, Vector | None, Vector]] = {}
 
     @property
     def nbytes(self) -> int:
@@ -188,7 +195,7 @@ class SpaceIndex:
 
     def apply(self, delta: IndexDelta) -> None:
         """Apply a change of the space. After a change of epoch, start with a new index instead."""
-        self._lexical_cache = {}
+        self._lexical_cache, self._cosine_cache = {}, {}
         for kind, rows in self._rows.items():
             rows.put(entry for entry in delta.entries if entry.kind == kind)
             rows.set_periods(period for period in delta.periods if period.kind == kind)
@@ -212,40 +219,29 @@ class SpaceIndex:
             raise InvalidInput(
                 f"a query of shape {query.vector.shape} in a space of {rows.vectors.dim} dimensions"
             )
-        lexical = self._lexical_scores(kind, query.variants)
-        allowed = rows.allowed(row_filter)
         scan = query.hashing is None or len(rows) <= query.scan_below
         groups = np.zeros(0, dtype=np.int64)
         if query.hashing is not None:
             projection = row_dots(self._hash_columns(query.hashing), query.vector)
             groups = lsh.nearest_groups(projection, 1 if scan else query.hashing.probes)
-        shortlist = shortlist_size(query.limit)
-        if query.nearest is not None:
-            slots = rows.nearest_slots(query.nearest, allowed)
-            cosine = rows.vectors.cosines(query.vector, slots)
-        elif scan:
-            slots, cosine = rows.vectors.scan(query.vector, shortlist, allowed)
+        lexical = self._lexical_scores(kind, query.variants)
+        gathered: _Gathered
+        if scan and query.nearest is None and len(rows) <= MAX_EXACT_ROWS:
+            gathered = _AllRows(rows, query, lexical, rows.scan(row_filter), self._cosines(kind, query))
         else:
-            slots, cosine = rows.vectors.probe(query.vector, groups, shortlist, allowed)
-        gathered = _Gathered(rows, query, lexical, allowed, slots, _with_parts(rows, query, slots, cosine))
-        if not gathered.exact and query.weights[1] > 0:
-            gathered.add_lexical_matches()
-        columns = None
-        if query.columns is not None and len(gathered.slots):
-            gathered.add_neighbours(query.columns.period)
-            columns = gathered.columns(query.columns)
-        slots = gathered.slots
+            gathered = _Shortlist(rows, query, lexical, rows.allowed(row_filter), None if scan else groups)
+        scanned = gathered.scanned
         return Candidates(
-            ids=rows.ids(slots),
-            turns=rows.source_turns(slots),
-            score=gathered.score(),
+            ids=scanned.ids,
+            turns=scanned.turns,
             cosine=gathered.cosine,
-            lexical=lexical[slots],
-            groups=rows.vectors.groups_of(slots),
+            lexical=gathered.lexical,
+            weights=query.weights,
+            groups=scanned.groups,
             group=int(groups[0]) if len(groups) else None,
             probes=0 if scan or query.nearest is not None else len(groups),
             exact=gathered.exact,
-            columns=columns,
+            columns=gathered.columns(query.columns) if query.columns and len(scanned.slots) else None,
         )
 
     def _lexical_scores(self, kind: ItemKind, variants: Sequence[QueryTerms]) -> Scores:
@@ -255,6 +251,16 @@ class SpaceIndex:
             best = self._rows[kind].lexical.best_scores(variants)
             cached = self._lexical_cache[kind] = variants, best
         return cached[1]
+
+    def _cosines(self, kind: ItemKind, query: IndexQuery) -> Vector:
+        """The cosine of every row; cached for the same reason."""
+        cached = self._cosine_cache.get(kind)
+        if cached is None or cached[0] is not query.vector or cached[1] is not query.part_vectors:
+            rows = self._rows[kind]
+            slots = np.arange(len(rows), dtype=np.int32)
+            cosine = _with_parts(rows, query, slots, rows.vectors.all_cosines(query.vector))
+            cached = self._cosine_cache[kind] = query.vector, query.part_vectors, cosine
+        return cached[2]
 
     def vector_of(self, kind: ItemKind, id: int) -> Vector:
         """The vector of one row.
@@ -313,49 +319,144 @@ class SpaceIndex:
 
 
 class _Gathered:
-    """The candidates of one search while they are collected."""
+    """The candidates of one search, and the columns for scoring them."""
+
+    scanned: ScannedRows
+    cosine: Vector
+    lexical: Scores
+    exact: bool
+
+    def __init__(self, rows: RowTable, query: IndexQuery, lexical_by_slot: Scores) -> None:
+        self._rows = rows
+        self._query = query
+        self._by_slot = lexical_by_slot
+
+    def columns(self, options: ColumnOptions) -> CandidateColumns:
+        """The scoring columns of all candidates."""
+        rows, scanned, lexical, cosine = self._rows, self.scanned, self.lexical, self.cosine
+        slots = scanned.slots
+        space_lexical = self._of_space(self._by_slot, lexical)
+        space_cosine = self._space_cosine()
+        if cosine.max() > _DUPLICATE_COSINE:
+            repeats = cosine > _DUPLICATE_COSINE
+            repeats &= rows.lexical.document_coverage(self._query.variants[0].terms)[slots] == 1
+            if repeats.any():  # a question that is asked every day must not distort the statistics
+                space_lexical = space_lexical[space_lexical < lexical[repeats].min()]
+                space_cosine = space_cosine[space_cosine <= _DUPLICATE_COSINE]
+        coverage = coverage_before = np.zeros(len(slots))
+        if options.stated_terms is not None:
+            stated = rows.lexical.document_coverage(options.stated_terms)
+            coverage, coverage_before = stated[slots], _at(stated, scanned.adjacent[0], 0.0)
+        question_lexical = None
+        lexical_before, lexical_after = _at(self._by_slot, scanned.adjacent, 0.0)
+        cosine_before, cosine_after = self._cosine_at(scanned.adjacent)
+        lexical_distribution = question_distribution = _distribution(space_lexical)
+        if options.question_terms is not None:
+            by_question = rows.lexical.score_all(options.question_terms).dense
+            question_lexical = by_question[slots]
+            question_distribution = _distribution(self._of_space(by_question, question_lexical))
+        return CandidateColumns(
+            ids=scanned.ids,
+            cosine=cosine,
+            lexical=lexical,
+            lexical_before=lexical_before,
+            cosine_before=cosine_before,
+            lexical_after=lexical_after,
+            cosine_after=cosine_after,
+            query_coverage=coverage,
+            query_coverage_before=coverage_before,
+            question_lexical=question_lexical,
+            length=scanned.lengths,
+            start_time=scanned.start_times,
+            cosine_distribution=_distribution(space_cosine),
+            lexical_distribution=lexical_distribution,
+            question_distribution=question_distribution,
+        )
+
+    def _of_space(self, by_slot: Scores, chosen: Scores) -> Scores:
+        """The values of all allowed rows; `chosen` are those of the candidates."""
+        return chosen if self.exact else by_slot[: len(self.scanned.allowed)][self.scanned.allowed]
+
+    def _space_cosine(self) -> Vector:
+        """The cosines of all allowed rows, or of a sample of them."""
+        return self.cosine
+
+    def _cosine_at(self, slots: Ints) -> Scores:
+        """The cosines of these slots, NaN where there is none (-1)."""
+        raise NotImplementedError
+
+
+class _AllRows(_Gathered):
+    """The candidates if all rows are compared."""
+
+    exact = True
 
     def __init__(
         self,
         rows: RowTable,
         query: IndexQuery,
-        lexical: Scores,
-        allowed: Mask,
-        slots: Slots,
-        cosine: Vector,
+        lexical_by_slot: Scores,
+        scanned: ScannedRows,
+        cosine_by_slot: Vector,
     ) -> None:
-        self._rows = rows
-        self._query = query
-        self._lexical = lexical  # of all rows of the space
+        super().__init__(rows, query, lexical_by_slot)
+        self._cosine_by_slot = cosine_by_slot
+        self.scanned = scanned
+        self.cosine = cosine_by_slot[scanned.slots]
+        self.lexical = lexical_by_slot[scanned.slots]
+
+    def _cosine_at(self, slots: Ints) -> Scores:
+        return _at(self._cosine_by_slot, slots, np.nan)
+
+
+class _Shortlist(_Gathered):
+    """The candidates if not all rows can be compared; `groups` are those that are searched, None for all."""
+
+    def __init__(
+        self,
+        rows: RowTable,
+        query: IndexQuery,
+        lexical_by_slot: Scores,
+        allowed: Mask,
+        groups: Ints | None,
+    ) -> None:
+        super().__init__(rows, query, lexical_by_slot)
         self._allowed = allowed
-        self.slots = slots
-        self.cosine = cosine
+        shortlist = shortlist_size(query.limit)
+        if query.nearest is not None:
+            slots = rows.nearest_slots(query.nearest, allowed)
+            cosine = rows.vectors.cosines(query.vector, slots)
+        elif groups is None:
+            slots, cosine = rows.vectors.scan(query.vector, shortlist, allowed)
+        else:
+            slots, cosine = rows.vectors.probe(query.vector, groups, shortlist, allowed)
+        self._slots, self.cosine = slots, _with_parts(rows, query, slots, cosine)
         self.exact = len(slots) == int(np.count_nonzero(allowed))
+        if not self.exact and query.weights[1] > 0:
+            self._add_lexical_matches()
+        if query.columns is not None and len(self._slots):
+            self._add_neighbours(query.columns.period)
+        self.scanned = rows.columns(self._slots, allowed)
+        self.lexical = lexical_by_slot[self._slots]
 
-    def score(self) -> Scores:
-        """The weighted sum of cosine and lexical score."""
-        by_cosine, by_words = self._query.weights
-        score: Scores = by_cosine * self.cosine + by_words * self._lexical[self.slots]
-        return score
-
-    def add_lexical_matches(self) -> None:
+    def _add_lexical_matches(self) -> None:
         """Add the best lexical matches that could still be among the `limit` best rows."""
-        limit = self._query.limit
-        above = _min_lexical_score(self.score(), self.cosine, limit, self._query.weights)
-        wanted = self._lexical[: len(self._allowed)] > above
+        limit, lexical, weights = self._query.limit, self._by_slot, self._query.weights
+        score = _weighted_sum(self.cosine, lexical[self._slots], weights)
+        wanted = lexical[: len(self._allowed)] > _min_lexical_score(score, self.cosine, limit, weights)
         wanted &= self._allowed
-        wanted[self.slots] = False
+        wanted[self._slots] = False
         extra = np.flatnonzero(wanted).astype(np.int32)
         count = max(_MIN_LEXICAL_CANDIDATES, 4 * limit)
         if len(extra) > count:
-            best = np.argpartition(self._lexical[extra], len(extra) - count)
+            best = np.argpartition(lexical[extra], len(extra) - count)
             extra = extra[best[len(extra) - count :]]
         if len(extra):
             self._add(extra)
 
-    def add_neighbours(self, period: tuple[float, float] | None) -> None:
+    def _add_neighbours(self, period: tuple[float, float] | None) -> None:
         """Add the rows next to the best lexical matches, and rows that start in the period."""
-        allowed, lexical, slots = self._allowed, self._lexical, self.slots
+        allowed, lexical, slots = self._allowed, self._by_slot, self._slots
         if len(slots) == len(allowed):
             return
         best = slots[np.argsort(-lexical[slots], kind="stable")[:_NEIGHBOUR_SEED_ROWS]]
@@ -376,66 +477,31 @@ class _Gathered:
         self._add(extra)
 
     def _add(self, extra: Slots) -> None:
-        self.slots = np.concatenate([self.slots, extra])
+        self._slots = np.concatenate([self._slots, extra])
         self.cosine = np.concatenate([self.cosine, self._cosines(extra)])
 
-    def columns(self, options: ColumnOptions) -> CandidateColumns:
-        """The scoring columns of all candidates."""
-        rows, slots, lexical, cosine = self._rows, self.slots, self._lexical, self.cosine
-        allowed = self._allowed
-        space_lexical = lexical[: len(allowed)][allowed]
-        space_cosine = cosine if self.exact else self._cosines(_sample_slots(allowed))
-        repeats = cosine > _DUPLICATE_COSINE
-        if repeats.any():
-            repeats &= rows.lexical.document_coverage(self._query.variants[0].terms)[slots] == 1
-        if repeats.any():  # a question that is asked every day must not distort the statistics
-            space_lexical = space_lexical[space_lexical < lexical[slots[repeats]].min()]
-            space_cosine = space_cosine[space_cosine <= _DUPLICATE_COSINE]
-        previous = rows.adjacent_slots(slots, -1, _CONVERSATION_GAP_SECONDS)
-        following = rows.adjacent_slots(slots, 1, _CONVERSATION_GAP_SECONDS)
-        coverage = coverage_before = np.zeros(len(slots))
-        if options.stated_terms is not None:
-            stated = rows.lexical.document_coverage(options.stated_terms)
-            coverage, coverage_before = stated[slots], np.where(previous >= 0, stated[previous], 0.0)
-        question_lexical, space_question = None, space_lexical
-        if options.question_terms is not None:
-            by_question = rows.lexical.score_all(options.question_terms).dense
-            question_lexical, space_question = by_question[slots], by_question[: len(allowed)][allowed]
-        lexical_distribution = _distribution(space_lexical)
-        return CandidateColumns(
-            ids=rows.ids(slots),
-            cosine=cosine,
-            lexical=lexical[slots],
-            lexical_before=np.where(previous >= 0, lexical[previous], 0.0),
-            cosine_before=self._adjacent_cosines(previous),
-            lexical_after=np.where(following >= 0, lexical[following], 0.0),
-            cosine_after=self._adjacent_cosines(following),
-            query_coverage=coverage,
-            query_coverage_before=coverage_before,
-            question_lexical=question_lexical,
-            length=rows.lexical.lengths(slots).astype(np.float64),
-            start_time=rows.start_times(slots),
-            cosine_distribution=_distribution(space_cosine),
-            lexical_distribution=lexical_distribution,
-            question_distribution=(
-                lexical_distribution if space_question is space_lexical else _distribution(space_question)
-            ),
-        )
+    def _space_cosine(self) -> Vector:
+        return self.cosine if self.exact else self._cosines(_sample_slots(self._allowed))
 
     def _cosines(self, slots: Slots) -> Vector:
         whole = self._rows.vectors.cosines(self._query.vector, slots)
         return _with_parts(self._rows, self._query, slots, whole)
 
-    def _adjacent_cosines(self, adjacent: Ints) -> Scores:
-        """The cosines of adjacent rows, NaN where there is none (-1)."""
-        if self.exact and len(self.slots) == len(self._rows):  # all rows were compared already
-            by_slot = np.full(len(self._rows) + 1, np.nan)  # the last element is for -1
-            by_slot[self.slots] = self.cosine
-            return by_slot[adjacent]
-        cosines = np.full(len(adjacent), np.nan)
-        exists = adjacent >= 0
-        cosines[exists] = self._cosines(adjacent[exists].astype(np.int32))
+    def _cosine_at(self, slots: Ints) -> Scores:
+        cosines = np.full(slots.shape, np.nan)
+        exists = slots >= 0
+        cosines[exists] = self._cosines(slots[exists].astype(np.int32))
         return cosines
+
+
+def _at(by_slot: Scores | Vector, slots: Ints, default: float) -> Scores:
+    """The values of these slots, with a default for -1."""
+    return np.where(slots >= 0, by_slot[slots], np.float64(default))
+
+
+def _weighted_sum(cosine: Vector, lexical: Scores, weights: tuple[float, float]) -> Scores:
+    total: Scores = weights[0] * cosine + weights[1] * lexical
+    return total
 
 
 def _with_parts(rows: RowTable, query: IndexQuery, slots: Slots, cosine: Vector) -> Vector:
@@ -474,6 +540,8 @@ def _min_lexical_score(score: Scores, cosine: Vector, limit: int, weights: tuple
 
 def _top_positions(score: Scores, ids: Ints, limit: int) -> Ints:
     """Positions of the `limit` best scores, best first; ties go to the lower id, whatever the row order."""
+    if len(score) <= _MAX_SORTED_ROWS:
+        return np.lexsort((ids, -score))[:limit]
     chosen = np.arange(len(score))
     if len(score) > limit:
         chosen = np.flatnonzero(score >= np.partition(score, len(score) - limit)[len(score) - limit])

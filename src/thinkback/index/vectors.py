@@ -200,6 +200,17 @@ class GroupedVectors:
             self._occupied = np.flatnonzero(self._slot_by_position[: self._end] >= 0)
         return self._occupied
 
+    def all_cosines(self, query: Vector) -> Vector:
+        """The cosine of every slot, by slot."""
+        if not self._size:
+            return np.zeros(0, dtype=np.float32)
+        cosine: Vector = row_dots(self._matrix[: self._end], query)[self._position_by_slot[: self._size]]
+        return cosine
+
+    def occupied_slots(self) -> Slots:
+        """All slots, in the order of their positions."""
+        return self._slot_by_position[self._occupied_positions()]
+
     def cosines(self, query: Vector, slots: Slots) -> Vector:
         cosine: Vector = row_dots(self._matrix[self._position_by_slot[slots]], query)
         return cosine

@@ -14,8 +14,9 @@ from thinkback.index.cache import CachedSpace
 from thinkback.recall.entities import EntityGraph
 from thinkback.recall.expansion import ThoughtLinks
 from thinkback.recall.retired import RetiredThoughts
-from thinkback.recall.thought_lifecycle import LifecycleState, ReplacedBy
-from thinkback.types import IndexDelta, ItemKind, Thought, Turn
+from thinkback.recall.rows import ThoughtRow, TurnRow
+from thinkback.recall.thought_lifecycle import LifecycleCache
+from thinkback.types import IndexDelta, Thought, Turn
 
 MAX_ROWS = 2048  # of each kind; the oldest entry is dropped first
 MAX_TEXT_CHARS = 4096  # longer texts are not cached
@@ -23,8 +24,8 @@ MAX_TEXT_CHARS = 4096  # longer texts are not cached
 _MAX_MEMO_ENTRIES = 8 * MAX_ROWS
 _ROW_BYTES, _MEMO_ENTRY_BYTES = 2048, 512  # approximate memory use per entry
 
-Read = TypeVar("Read", Thought, Turn)
-Row = TypeVar("Row", Thought, Turn, Thought | Turn)
+Memory = TypeVar("Memory", Thought, Turn)
+Row = TypeVar("Row", ThoughtRow, TurnRow)
 Value = TypeVar("Value")
 
 
@@ -32,14 +33,13 @@ class RecallCache:
     """The cache of one space. Use it under the lock of its `CachedSpace`, and drop it with the space."""
 
     def __init__(self) -> None:
-        self.lifecycles: dict[int, LifecycleState | ReplacedBy] = {}  # by thought
-        self._thoughts: dict[int, Thought] = {}
-        self._turns: dict[int, Turn] = {}
+        self.lifecycles = LifecycleCache()
+        self._thoughts: dict[int, ThoughtRow] = {}
+        self._turns: dict[int, TurnRow] = {}
         self._entity_graph: EntityGraph | None = None
         self._thought_links: ThoughtLinks | None = None
         self._retired: RetiredThoughts | None = None
         self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
-        self._row_memo: dict[tuple[Callable[[Any], Any], ItemKind, int], tuple[Thought | Turn, Any]] = {}
 
     @classmethod
     def of(cls, space: CachedSpace) -> RecallCache:
@@ -51,15 +51,15 @@ class RecallCache:
     @property
     def nbytes(self) -> int:
         """Approximate memory use."""
-        rows = len(self._thoughts) + len(self._turns) + len(self.lifecycles)
-        return rows * _ROW_BYTES + (len(self._memo) + len(self._row_memo)) * _MEMO_ENTRY_BYTES
+        rows = len(self._thoughts) + len(self._turns) + len(self.lifecycles.own)
+        return rows * _ROW_BYTES + len(self._memo) * _MEMO_ENTRY_BYTES
 
     def invalidate(self, delta: IndexDelta) -> None:
         """Drop everything that a change of the space may have changed."""
         changed = [period.id for period in delta.periods if period.kind == "thought"]
         for id_ in changed:
             self._thoughts.pop(id_, None)
-            self.lifecycles.pop(id_, None)
+        self.lifecycles.invalidate(changed)
         for period in delta.periods:
             if period.kind == "turn":
                 self._turns.pop(period.id, None)
@@ -70,18 +70,18 @@ class RecallCache:
             self._entity_graph = None
             self._thought_links = None
             self._retired = None
-        for id_ in [turn.id for turn in self._turns.values() if turn.thought_at is None]:
+        for id_ in [row.id for row in self._turns.values() if row.memory.thought_at is None]:
             del self._turns[id_]  # it may have been thought about
 
     def thoughts(
         self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Thought]]
-    ) -> list[Thought]:
+    ) -> list[ThoughtRow]:
         """The thoughts with these ids, ordered by id; `read` loads the ones that are not cached."""
-        return _read_through(self._thoughts, ids, read)
+        return _read_through(self._thoughts, ids, read, ThoughtRow)
 
-    def turns(self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Turn]]) -> list[Turn]:
+    def turns(self, ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Turn]]) -> list[TurnRow]:
         """The turns with these ids, ordered by id; `read` loads the ones that are not cached."""
-        return _read_through(self._turns, ids, read)
+        return _read_through(self._turns, ids, read, TurnRow)
 
     def entity_graph(self, read: Callable[[], Iterable[Thought]]) -> EntityGraph:
         """The entity graph of the space; `read` loads its current thoughts if they have changed."""
@@ -113,34 +113,19 @@ class RecallCache:
         value: Value = self._memo[key]
         return value
 
-    def memoise_row(self, function: Callable[[Row], Value], row: Row) -> Value:
-        """`function(row)`, from the cache if it was called with an equal row. The function must be pure."""
-        kind: ItemKind = "thought" if isinstance(row, Thought) else "turn"
-        key = function, kind, row.id
-        entry = self._row_memo.get(key)
-        if entry is None or (entry[0] is not row and entry[0] != row):
-            if len(self._row_memo) >= _MAX_MEMO_ENTRIES:
-                self._row_memo.clear()
-            entry = row, function(row)
-            if len(_text(row)) <= MAX_TEXT_CHARS:
-                self._row_memo[key] = entry
-        value: Value = entry[1]
-        return value
-
 
 def _read_through(
-    cache: dict[int, Read], ids: Sequence[int], read: Callable[[Sequence[int]], Sequence[Read]]
-) -> list[Read]:
+    cache: dict[int, Row],
+    ids: Sequence[int],
+    read: Callable[[Sequence[int]], Sequence[Memory]],
+    make_row: Callable[[Memory], Row],
+) -> list[Row]:
     missing = [id_ for id_ in ids if id_ not in cache]
     if not missing:
-        return [cache[id_] for id_ in sorted(ids) if id_ in cache]
-    new = {row.id: row for row in read(missing)}
+        return [cache[id_] for id_ in sorted(ids)]
+    new = {memory.id: make_row(memory) for memory in read(missing)}
     rows = [new.get(id_) or cache[id_] for id_ in sorted(ids) if id_ in new or id_ in cache]
-    cache.update((id_, row) for id_, row in new.items() if len(_text(row)) <= MAX_TEXT_CHARS)
+    cache.update((id_, row) for id_, row in new.items() if len(row.text) <= MAX_TEXT_CHARS)
     while len(cache) > MAX_ROWS:
         del cache[next(iter(cache))]
     return rows
-
-
-def _text(row: Thought | Turn) -> str:
-    return row.sentence if isinstance(row, Thought) else row.text

@@ -78,28 +78,28 @@ def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidat
     wants_answer = search.query.snapshot is None and asks_for_memory(search.query.text)
     if encoder is None or not ranked or not wants_answer:
         return ReadCandidates(list(ranked), {})
-    shown = [hit for hit in ranked if not search.loader.withheld_reason(hit.memory)]
-    texts = {hit.memory.ref: _text(search, hit) for hit in shown}
+    shown = [hit for hit in ranked if not hit.row.withheld_reason]
+    texts = {hit.row.ref: _text(search, hit) for hit in shown}
     wanted = list(dict.fromkeys(texts.values()))[:count]
     if not wanted:
         return ReadCandidates(list(ranked), {})
     scores = dict(zip(wanted, encoder.answer_scores(search.query.text, wanted), strict=True))
-    read = [hit for hit in shown if texts[hit.memory.ref] in scores]
-    rest = [hit for hit in ranked if texts.get(hit.memory.ref) not in scores]
-    answers = {hit.memory.ref: scores[texts[hit.memory.ref]] for hit in read}
+    read = [hit for hit in shown if texts[hit.row.ref] in scores]
+    rest = [hit for hit in ranked if texts.get(hit.row.ref) not in scores]
+    answers = {hit.row.ref: scores[texts[hit.row.ref]] for hit in read}
     ordering = _limit_turns(read, answers)
-    best_first = sorted(read, key=lambda hit: -_combine(hit.score.total, ordering[hit.memory.ref]))
-    totals = sorted((hit.score.total for hit in read), reverse=True)
+    best_first = sorted(read, key=lambda hit: -_combine(hit.total, ordering[hit.row.ref]))
+    totals = sorted((hit.total for hit in read), reverse=True)
     read = []
     for hit, total in zip(best_first, totals, strict=True):
-        score = ordering[hit.memory.ref]
+        score = ordering[hit.row.ref]
         least = RELEVANT_TOTAL if score >= MIN_RELEVANT_SCORE else 0.0
         read.append(hit.with_total(max(total, least), f"answers the question: {_sigmoid(score):.2f}"))
     judge = AnswerJudge(search.query.text)
     words_fit = any(judge.match(text) is not None for text in wanted)
     confidence = _sigmoid(log(sum(map(exp, scores.values()))))  # 1 is the weight of "none of them"
     hits = sorted((*read, *rest), key=MemoryHit.sort_key)
-    stated = {texts[hit.memory.ref] for hit in read if _is_stated(hit.memory)}
+    stated = {texts[hit.row.ref] for hit in read if not (hit.row.is_turn or hit.row.is_spoken)}
     return ReadCandidates(hits, answers, confidence, words_fit, 2 * len(stated) > len(wanted))
 
 
@@ -146,17 +146,13 @@ class _ToldItem(NamedTuple):
     is_triple: bool
 
 
-def _is_stated(memory: Thought | Turn) -> bool:
-    return isinstance(memory, Thought) and memory.relation != SAID
-
-
 def _limit_turns(read: Sequence[MemoryHit], answers: Mapping[Ref, float]) -> dict[Ref, float]:
     """The log odds with those of a turn limited to those of the best current thought drawn from it."""
     limits: dict[Ref, float] = {}
     for hit in read:
         if isinstance(hit.memory, Thought) and hit.memory.current:
             turn = Ref("turn", hit.memory.last_turn)
-            limits[turn] = max(limits.get(turn, -inf), answers[hit.memory.ref])
+            limits[turn] = max(limits.get(turn, -inf), answers[hit.row.ref])
     return {ref: min(score, limits.get(ref, inf)) for ref, score in answers.items()}
 
 

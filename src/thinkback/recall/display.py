@@ -60,4 +60,4 @@ def format_turn(turn: Turn, *, with_response: bool) -> str:
 
 
 def _format_day(at: datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%d}"
+    return "" if at is None else str(at.date())

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 from thinkback.index.space_index import Hits
-from thinkback.language.kind_features import guess_kind
-from thinkback.language.questions import AnswerTest, answer_test
+from thinkback.language.questions import answer_test
 from thinkback.language.thesaurus import stated_terms
-from thinkback.language.tokens import said_terms
 from thinkback.recall.outdated import OutdatedFacts
-from thinkback.recall.query import PreparedQuery, RowMemoiser
-from thinkback.recall.score import with_total
+from thinkback.recall.query import PreparedQuery
+from thinkback.recall.rows import MemoryRow, ThoughtRow, TurnRow
+from thinkback.recall.score import adjust_odds, with_total
 from thinkback.recall.search import Search
-from thinkback.types import KINDS, SAID, ItemKind, Kind, Score, Thought, Turn
+from thinkback.types import KINDS, ItemKind, Kind, Score, ScoreBreakdown, Thought, Turn
 
 _MIN_NEW_TERMS = 2  # words that a turn must add to the recalled thoughts to be worth a slot
 
@@ -27,40 +25,45 @@ class Features:
 
     values: Mapping[str, float]  # by the names of their weights
     description: str
+    odds: float  # that they multiply those of the total score by
+
+
+NO_FEATURES = Features({}, "", 1.0)
 
 
 def feature_extractor(
-    query: PreparedQuery, memoise_row: RowMemoiser, period: tuple[float, float] | None = None
-) -> Callable[[Thought | Turn], Features]:
-    """A function that reads the features of a memory.
+    query: PreparedQuery,
+    period: tuple[float, float] | None = None,
+    weigh: Callable[[Mapping[str, float]], float] = lambda values: 1.0,
+) -> Callable[[MemoryRow], Features]:
+    """A function that reads the features of a memory; `weigh` computes their odds.
 
     `kind` is the probability of the memory's kind minus that of a random kind; `answers` is 1 if the text has
     the form of an answer to the question. If the question names a past `period`, `held` is 1 for a thought
     that was true then and -1 for one that became true later.
     """
     kinds, is_answer = query.kind_probabilities, answer_test(query.text)
-    answers_by_form = None if is_answer is None else _row_test(is_answer)
     known: dict[tuple[Kind | None, bool, int], Features] = {}
     period = past_period(query, period)
 
-    def extract(memory: Thought | Turn) -> Features:
-        kind: Kind | None = None
-        held = 0
-        if isinstance(memory, Thought):
-            kind = memory.kind
-            held = 0 if period is None else held_in(memory, *period)
-        elif kinds and not memory.response:
-            kind = memoise_row(_guess_turn_kind, memory)
-        key = kind, answers_by_form is not None and memoise_row(answers_by_form, memory), held
+    def extract(row: MemoryRow) -> Features:
+        key = (
+            row.kind if kinds else None,
+            is_answer is not None and row.has_form(is_answer),
+            0 if period is None or isinstance(row, TurnRow) else held_in(row.memory, *period),
+        )
         features = known.get(key)
         if features is None:
-            features = known[key] = _build_features(kinds, *key)
+            values = _feature_values(kinds, *key)
+            features = known[key] = Features(values, _describe(values), weigh(values))
         return features
 
     return extract
 
 
-def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int) -> Features:
+def _feature_values(
+    kinds: Mapping[Kind, float], kind: Kind | None, answers: bool, held: int
+) -> dict[str, float]:
     values = {}
     if kinds and kind:
         values["kind"] = kinds[kind] - 1 / len(KINDS)
@@ -68,17 +71,7 @@ def _build_features(kinds: Mapping[Kind, float], kind: Kind | None, answers: boo
         values["answers"] = 1.0
     if held:
         values["held"] = float(held)
-    return Features(values, _describe(values))
-
-
-def _guess_turn_kind(turn: Turn) -> Kind | None:
-    return guess_kind(turn.query)
-
-
-@cache
-def _row_test(test: AnswerTest) -> Callable[[Thought | Turn], bool]:
-    """The test of a text as one of a memory: always the same function, so that its results can be cached."""
-    return lambda memory: test(memory.text if isinstance(memory, Turn) else memory.sentence)
+    return values
 
 
 def past_period(query: PreparedQuery, period: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -107,73 +100,72 @@ def _describe(values: Mapping[str, float]) -> str:
 
 
 class MemoryHit(NamedTuple):
-    """A search hit with its memory."""
+    """A search hit with its memory. `breakdown` is set only in an explained recall."""
 
-    memory: Thought | Turn
-    score: Score
+    row: MemoryRow
+    total: float
+    cosine: float
+    lexical: float
     group: int
     hits: Hits
+    breakdown: ScoreBreakdown | None = None
 
     @property
-    def text(self) -> str:
-        return self.memory.text if isinstance(self.memory, Turn) else self.memory.sentence
+    def memory(self) -> Thought | Turn:
+        return self.row.memory
+
+    @property
+    def score(self) -> Score:
+        return Score(self.total, self.cosine, self.lexical, self.breakdown)
 
     def with_total(self, total: float, why: str) -> MemoryHit:
         """A copy with another total score."""
-        score = self.score.adjusted(total, why)
-        return self if score is self.score else MemoryHit(self.memory, score, self.group, self.hits)
+        if total == self.total:
+            return self
+        return self.with_score(self.score.adjusted(total, why))
+
+    def with_score(self, score: Score) -> MemoryHit:
+        """A copy with another score."""
+        return MemoryHit(
+            self.row, score.total, score.cosine, score.lexical, self.group, self.hits, score.breakdown
+        )
 
     def sort_key(self) -> tuple[float, bool, int]:
         """Best first; among equals thoughts before turns, older before newer."""
-        return -self.score.total, isinstance(self.memory, Turn), self.memory.id
+        return -self.total, self.row.is_turn, self.row.id
 
 
-def build_hits(hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]) -> list[MemoryHit]:
-    """Join hits with their memories; rows that were erased in the meantime are skipped."""
-    return [
-        MemoryHit(memories[id_], score, group, hits)
-        for id_, score, group in zip(hits.ids.tolist(), _scores(hits), hits.groups.tolist(), strict=True)
-        if id_ in memories
-    ]
+def build_hits(
+    hits: Hits, rows: Sequence[MemoryRow], extract: Callable[[MemoryRow], Features] = lambda row: NO_FEATURES
+) -> list[MemoryHit]:
+    """Join hits with their memories, and add text features to their scores.
+
+    Rows that were erased in the meantime are skipped.
+    """
+    by_id = {row.id: row for row in rows}
+    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
+    built: list[MemoryHit] = []
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    for number, (id_, found, cosine, lexical, group) in enumerate(values):
+        row = by_id.get(id_)
+        if row is None:
+            continue
+        features = extract(row)
+        total = adjust_odds(found, features.odds)
+        hit = MemoryHit(row, total, cosine, lexical, group, hits)
+        if hits.explained:
+            score = with_total(hits.explained[number], found).adjusted(total, features.description)
+            hit = hit.with_score(score)
+        built.append(hit)
+    return built
 
 
 def build_hits_with_features(
-    search: Search, kind: ItemKind, hits: Hits, memories: Mapping[int, Thought] | Mapping[int, Turn]
+    search: Search, kind: ItemKind, hits: Hits, rows: Sequence[MemoryRow]
 ) -> list[MemoryHit]:
-    """Join hits with their memories and add the text features to the scores."""
-    extract = feature_extractor(search.query, search.loader.memoise_row, search.scorer.period)
-    scorer = search.scorer_for(kind)
-    adjusters: dict[Features, Callable[[float], float]] = {}
-
-    def adjuster(features: Features) -> Callable[[float], float]:
-        adjust = adjusters.get(features)
-        if adjust is None:
-            adjust = adjusters[features] = scorer.feature_adjuster(features.values)
-        return adjust
-
-    if hits.explained:
-        explained = []
-        for hit in build_hits(hits, memories):
-            features = extract(hit.memory)
-            explained.append(hit.with_total(adjuster(features)(hit.score.total), features.description))
-        return explained
-    columns = (hits.ids, hits.score, hits.cosine, hits.lexical, hits.groups)
-    scored = []  # without an explanation only the final score is needed
-    for id_, total, cosine, lexical, group in zip(*(column.tolist() for column in columns), strict=True):
-        memory = memories.get(id_)
-        if memory is not None:
-            features = extract(memory)
-            adjust = adjusters.get(features) or adjuster(features)
-            scored.append(MemoryHit(memory, Score(adjust(total), cosine, lexical), group, hits))
-    return scored
-
-
-def _scores(hits: Hits) -> Iterator[Score]:
-    if hits.explained:
-        yield from map(with_total, hits.explained, hits.score.tolist())
-    else:
-        columns = (hits.score, hits.cosine, hits.lexical)
-        yield from map(Score, *(column.tolist() for column in columns))
+    """The same with the text features that the preset weighs."""
+    weigh = search.scorer_for(kind).feature_odds
+    return build_hits(hits, rows, feature_extractor(search.query, search.scorer.period, weigh))
 
 
 def rank_hits(
@@ -186,66 +178,70 @@ def rank_hits(
     A sentence kept as said stands for its turn if it is relevant. Otherwise the turn stays in the list: below
     the threshold only turns may fill leftover slots.
     """
-    merged = _merge_with_turns(_spoken_by_turn(thoughts), turns)
-    covered = {turn for turn, hit in merged.items() if search.is_relevant(hit.score.total)}
-    stated = [hit for hit in thoughts if not _is_spoken(hit.memory)]
+    hit_of_turn = {hit.row.id: hit for hit in turns}
+    merged = _merge_with_turns(_spoken_by_turn(thoughts), hit_of_turn)
+    covered = {turn for turn, hit in merged.items() if search.is_relevant(hit.total)}
+    stated = [hit for hit in thoughts if not hit.row.is_spoken]
     ranked = (
-        *_promote_thoughts(search, stated, turns, outdated),
+        *_promote_thoughts(search, stated, hit_of_turn, outdated),
         *merged.values(),
-        *(hit for hit in turns if hit.memory.id not in covered),
+        *(hit for hit in turns if hit.row.id not in covered),
     )
     return sorted(ranked, key=MemoryHit.sort_key)
-
-
-def _is_spoken(memory: Thought | Turn) -> bool:
-    return isinstance(memory, Thought) and memory.relation == SAID
 
 
 def _spoken_by_turn(thoughts: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
     """The best hit among the sentences that were kept from each turn, a retired one only without others."""
     best: dict[int, MemoryHit] = {}
     retired: dict[int, MemoryHit] = {}
-    for hit in sorted((hit for hit in thoughts if _is_spoken(hit.memory)), key=MemoryHit.sort_key):
-        if isinstance(hit.memory, Thought):
-            (best if hit.memory.current else retired).setdefault(hit.memory.last_turn, hit)
+    for hit in sorted((hit for hit in thoughts if hit.row.is_spoken), key=MemoryHit.sort_key):
+        if isinstance(hit.row, ThoughtRow):
+            (best if hit.row.memory.current else retired).setdefault(hit.row.last_turn, hit)
     return retired | best
 
 
-def _merge_with_turns(spoken: Mapping[int, MemoryHit], turns: Sequence[MemoryHit]) -> dict[int, MemoryHit]:
+def _merge_with_turns(
+    spoken: Mapping[int, MemoryHit], hit_of_turn: Mapping[int, MemoryHit]
+) -> dict[int, MemoryHit]:
     """Sentences kept as said, by turn, with the better one of their own score and that of the turn."""
-    totals = {hit.memory.id: hit.score.total for hit in turns}
     return {
-        turn: hit.with_total(totals[turn], f"as turn:{turn}")
-        if totals.get(turn, hit.score.total) > hit.score.total
+        turn: hit.with_total(hit_of_turn[turn].total, f"as turn:{turn}")
+        if turn in hit_of_turn and hit_of_turn[turn].total > hit.total
         else hit
         for turn, hit in spoken.items()
     }
 
 
 def _promote_thoughts(
-    search: Search, thoughts: Sequence[MemoryHit], turns: Sequence[MemoryHit], outdated: OutdatedFacts
+    search: Search,
+    thoughts: Sequence[MemoryHit],
+    hit_of_turn: Mapping[int, MemoryHit],
+    outdated: OutdatedFacts,
 ) -> Iterator[MemoryHit]:
-    hit_of_turn = {hit.memory.id: hit for hit in turns}
     for hit in thoughts:
-        memory, total = hit.memory, hit.score.total
-        sources = {source.turn for source in memory.sources} if isinstance(memory, Thought) else ()
-        source = hit_of_turn.get(next(iter(sources))) if len(sources) == 1 else None
-        turn = source.memory if source is not None and source.score.total > total > 0 else None
-        if turn is not None and turn.id in outdated and memory not in outdated[turn.id]:
-            turn = None
-        if isinstance(turn, Turn) and source is not None and not adds_information(search, turn, [hit.text]):
-            yield hit.with_total(source.score.total, f"stands for {turn.ref}")
+        row, total = hit.row, hit.total
+        source = hit_of_turn.get(row.last_turn) if isinstance(row, ThoughtRow) else None
+        if (
+            source is not None
+            and source.total > total > 0
+            and isinstance(row, ThoughtRow)
+            and isinstance(source.row, TurnRow)
+            and len(row.source_turns) == 1
+            and not adds_information(search, source.row, [row.text])
+            and (not (facts := outdated.of(source.row.id)) or row.memory in facts)
+        ):
+            yield hit.with_total(source.total, f"stands for {source.row.ref}")
         else:
             yield hit
 
 
-def adds_information(search: Search, turn: Turn, texts: Sequence[str]) -> bool:
+def adds_information(search: Search, turn: TurnRow, texts: Sequence[str]) -> bool:
     """Whether the user said more in a turn than these texts say.
 
     One more word is enough if the query contains it (`Search.open_terms`); otherwise it takes two, which do
     not count where most turns were thought about: there, thoughts leave out only what does not matter.
     """
     memoise = search.loader.memoise
-    new = memoise(said_terms, turn.query).difference(*(memoise(stated_terms, text) for text in texts))
+    new = turn.terms.difference(*(memoise(stated_terms, text) for text in texts))
     says_more = len(new) >= _MIN_NEW_TERMS and not search.thoughts_stand_for_turns
     return says_more or not new.isdisjoint(search.open_terms)

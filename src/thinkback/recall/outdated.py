@@ -7,58 +7,78 @@ is shown only to a query about the past. If the user took it back, the turn is n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
-from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.writing_systems import has_han
 from thinkback.prompts import escape_structure
-from thinkback.recall.search import Search
+from thinkback.recall.rows import TurnRow
+from thinkback.recall.search import CANDIDATES_PER_RESULT, Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
 from thinkback.types import SAID, OutdatedInfo, Ref, Source, Thought, Turn
-
-OutdatedFacts = Mapping[int, Sequence[Thought]]
-"""By turn id: the retired thoughts that are the only reason to recall the turn."""
 
 _RETIRED_SEARCH_LIMIT = 64  # thoughts searched, retired ones included
 
 
-def find_outdated(search: Search, turns: Collection[Turn], limit: int) -> OutdatedFacts:
-    """The turns that would be recalled only because of retired thoughts, with these thoughts.
+class OutdatedFacts:
+    """The retired thoughts that are the only reason to recall a turn.
 
     So if the retired thought itself would be relevant, or if it is everything that the user said in the turn
-    (the words of a thought differ, so its turn may match the query where the thought does not).
+    (the words of a thought differ, so its turn may match the query where the thought does not). Retired
+    thoughts are searched when a turn that may be outdated is first asked for.
     """
-    if not search.index.has_retired("thought"):
-        return {}
-    # the index knows what is retired now, not what was retired at the time of a snapshot
-    sources = search.retired.source_turns if search.query.snapshot is None else None
-    suspects = [turn for turn in turns if sources is None or turn.id in sources]
-    if not suspects:
-        return {}
-    hits = search.hits("thought", max(_RETIRED_SEARCH_LIMIT, limit), include_retired=True)
-    ids = hits.ids.tolist()
-    retired = set(ids) - search.valid_ids("thought", ids)
-    if not retired:
-        return {}
-    scores = zip(ids, hits.score.tolist(), hits.lexical.tolist(), strict=True)
-    relevant = {
-        id_ for id_, score, words in scores if id_ in retired and search.is_nearly_relevant(score, words)
-    }
-    facts_by_turn: dict[int, list[tuple[Thought, Source]]] = {}
-    turns_of_retired = set()
-    for thought in search.loader.thoughts(ids):
-        for source in thought.sources:
-            facts_by_turn.setdefault(source.turn, []).append((thought, source))
-            if thought.id in retired:
-                turns_of_retired.add(source.turn)
-    found = {
-        turn.id: _outdated_facts(turn, facts_by_turn[turn.id], retired, relevant)
-        for turn in suspects
-        if turn.id in turns_of_retired
-    }
-    return {id_: facts for id_, facts in found.items() if facts}
+
+    def __init__(self, search: Search, turns: Iterable[TurnRow]) -> None:
+        self._search = search
+        self._suspects: dict[int, TurnRow] = {}
+        if search.index.has_retired("thought"):
+            # the index knows what is retired now, not what was retired at the time of a snapshot
+            sources = search.retired.source_turns if search.query.snapshot is None else None
+            self._suspects = {turn.id: turn for turn in turns if sources is None or turn.id in sources}
+        self._found: dict[int, Sequence[Thought]] = {}
+
+    def of(self, turn: int) -> Sequence[Thought]:
+        """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
+        if turn not in self._suspects:
+            return ()
+        if turn not in self._found:
+            facts = self._retired.facts.get(turn)
+            self._found[turn] = (
+                _outdated_facts(self._suspects[turn].memory, facts, self._retired.ids, self._retired.relevant)
+                if facts
+                else ()
+            )
+        return self._found[turn]
+
+    @cached_property
+    def _retired(self) -> _RetiredHits:
+        search = self._search
+        limit = max(_RETIRED_SEARCH_LIMIT, search.query.k * CANDIDATES_PER_RESULT)
+        hits = search.hits("thought", limit, include_retired=True)
+        ids = hits.ids.tolist()
+        retired = set(ids) - search.valid_ids("thought", ids)
+        if not retired:
+            return _RetiredHits(retired, retired, {})
+        relevant = retired.intersection(hits.ids[search.are_nearly_relevant(hits)].tolist())
+        rows = search.loader.thought_rows(ids)
+        turns = set[int]().union(*(row.source_turns for row in rows if row.id in retired))
+        facts: dict[int, list[tuple[Thought, Source]]] = {id_: [] for id_ in turns}
+        for row in rows:
+            for source in row.memory.sources:
+                if source.turn in turns:
+                    facts[source.turn].append((row.memory, source))
+        return _RetiredHits(retired, relevant, facts)
+
+
+class _RetiredHits(NamedTuple):
+    """The retired thoughts that a search finds, and all found thoughts of their turns with their sources."""
+
+    ids: Collection[int]
+    relevant: Collection[int]
+    facts: Mapping[int, Sequence[tuple[Thought, Source]]]
 
 
 def _outdated_facts(
@@ -67,21 +87,23 @@ def _outdated_facts(
     retired: Collection[int],
     relevant: Collection[int],
 ) -> Sequence[Thought]:
-    """The retired thoughts of an outdated turn, the decisive one first; empty if it is not outdated."""
-    gone = [(thought, source) for thought, source in facts if thought.id in retired]
+    """See `OutdatedFacts.of`."""
+    gone: list[tuple[Thought, Source]] = []
+    valid: list[tuple[Thought, Source]] = []
+    for fact in facts:
+        (gone if fact[0].id in retired else valid).append(fact)
     valid_sources = [
         source
-        for thought, source in facts
-        if thought.id not in retired
+        for thought, source in valid
         # a thought may also name the words of what it replaced, which it does not say again
-        and all(other != source or old.object in thought.sentence for old, other in gone)
+        if all(other != source or old.object in thought.sentence for old, other in gone)
     ]
     outdated = [
         (thought, source) for thought, source in gone if not thought.current and source not in valid_sources
     ]
     rest = turn.query  # without the words of retired thoughts
     for thought, source in outdated:
-        if source.side == "query":
+        if source.side == "query" and thought.id not in relevant:
             rest = rest[: source.start] + " " * (source.end - source.start) + rest[source.end :]
         if thought.id in relevant or not rest.strip():
             return [thought, *(other for other, _ in outdated if other is not thought)]
@@ -96,6 +118,7 @@ class OutdatedResolver:
         self._outdated = outdated
         self._lifecycles = LifecycleResolver(search.loader.journal, search.loader.lifecycles)
         self._resolved: dict[Ref, OutdatedInfo | None] = {}
+        self._visible: dict[int, Thought | None] = {}
 
     def __call__(self, memory: Thought | Turn) -> OutdatedInfo | None:
         """Until when the memory was true and what replaced it.
@@ -129,7 +152,8 @@ class OutdatedResolver:
         What was denied later or was never true is shown only to a query about the past.
         """
         if thought.current:
-            return all(self._lifecycles(fact).status != "forgotten" for fact in self._facts_in(thought))
+            facts = self._facts_in(thought)
+            return not facts or all(self._lifecycles(fact).status != "forgotten" for fact in facts)
         status = self._lifecycles(thought).status
         if status == "forgotten":
             return False
@@ -144,8 +168,10 @@ class OutdatedResolver:
         """Whether the user asked to forget every turn that a thought was drawn from."""
         if self._search.query.snapshot is not None:
             return False  # what was known at an earlier time
-        ids = list({source.turn for source in thought.sources})
-        return bool(ids) and all(turn.hidden for turn in self._search.loader.turns(ids))
+        for source in thought.sources:
+            if any(not turn.hidden for turn in self._search.loader.turns([source.turn])):
+                return False
+        return bool(thought.sources)
 
     def replaced_sentences(self, thought: Thought) -> Sequence[Thought] | None:
         """The sentences of a message kept as said that hold no more, for one of its sentences.
@@ -176,7 +202,7 @@ class OutdatedResolver:
         status, successor = self._lifecycles(memory)
         if status == "forgotten":
             return None
-        return OutdatedInfo(_end_time(memory), _visible_thoughts([successor]))
+        return OutdatedInfo(_end_time(memory), self._visible_thoughts([successor]))
 
     def _resolve_facts(self, retired: Sequence[Thought]) -> OutdatedInfo | None:
         """Whether words are outdated because of retired facts that were drawn from them."""
@@ -186,7 +212,19 @@ class OutdatedResolver:
             return None
         facts, successors = [fact for fact, _ in ended], [successor for _, successor in ended]
         until = max(map(_end_time, facts))
-        return OutdatedInfo(until, _visible_thoughts(successors), _visible_thoughts(facts))
+        return OutdatedInfo(until, self._visible_thoughts(successors), self._visible_thoughts(facts))
+
+    def _visible_thoughts(self, thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
+        """Each thought once, redacted, without quarantined ones."""
+        shown: dict[int, Thought | None] = {}
+        for thought in thoughts:
+            if thought is None:
+                continue
+            if thought.id not in self._visible:
+                row = self._search.loader.row_of_thought(thought)
+                self._visible[thought.id] = None if row.withheld_reason else row.redacted.memory
+            shown[thought.id] = self._visible[thought.id]
+        return tuple(thought for thought in shown.values() if thought is not None)
 
     def _facts_in(self, thought: Thought) -> Sequence[Thought]:
         """The retired facts that were drawn from the same words as a sentence kept as said."""
@@ -202,7 +240,7 @@ class OutdatedResolver:
 
     def _facts(self, turn: Turn) -> Sequence[Thought]:
         """The retired thoughts of a turn, beginning with those that made it outdated."""
-        facts = {thought.id: thought for thought in self._outdated.get(turn.id, ())}
+        facts = {thought.id: thought for thought in self._outdated.of(turn.id)}
         ids = [id_ for id_ in self._search.index.retired_from_turn("thought", turn.id) if id_ not in facts]
         if ids:
             facts |= {
@@ -216,7 +254,7 @@ def mark_outdated(text: str, outdated: OutdatedInfo | None) -> str:
     if outdated is None:
         return text
 
-    han, until = has_han(text), f"{outdated.until:%Y-%m-%d}"
+    han, until = has_han(text), str(outdated.until.date())
     facts, now = (_join_sentences(thoughts, han) for thoughts in (outdated.facts, outdated.replaced_by))
     if han:
         return f"{text}（已成过去{facts and f'：{facts}'}，至{until}{now and f'；现在：{now}'}）"
@@ -227,14 +265,6 @@ def _join_sentences(thoughts: Sequence[Thought], han: bool) -> str:
     return ("；" if han else "; ").join(
         escape_structure(thought.sentence.rstrip(".。 ")) for thought in thoughts
     )
-
-
-def _visible_thoughts(thoughts: Sequence[Thought | None]) -> tuple[Thought, ...]:
-    """Each thought once, redacted, without quarantined ones."""
-    visible = {
-        thought.id: thought for thought in thoughts if thought is not None and not withheld_reason(thought)
-    }
-    return tuple(redact_memory(thought) for thought in visible.values())
 
 
 def _end_time(thought: Thought) -> datetime:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from thinkback.language.names import USER
 from thinkback.recall.features import MemoryHit
-from thinkback.types import EPISODIC_KINDS, INSTRUCTION, Score, Thought, Turn
+from thinkback.recall.rows import MemoryRow
+from thinkback.types import EPISODIC_KINDS, INSTRUCTION, Thought
 
 if TYPE_CHECKING:
     from thinkback.index.space_index import Hits
@@ -54,14 +55,11 @@ def overview_hits(search: Search, hits: Hits) -> list[MemoryHit]:
     index, loader = search.index, search.loader
     known = search.valid_ids("thought", index.ids("thought").tolist())
     thoughts = [
-        thought for thought in loader.thoughts(sorted(known)[-limit:]) if thought.relation != INSTRUCTION
+        row for row in loader.thought_rows(sorted(known)[-limit:]) if row.memory.relation != INSTRUCTION
     ]
-    thoughts.sort(key=lambda thought: (_rank(thought), thought.kind in EPISODIC_KINDS, -thought.id))
+    thoughts.sort(key=lambda row: (_rank(row.memory), row.kind in EPISODIC_KINDS, -row.id))
     said = [] if thoughts else sorted(search.valid_ids("turn", index.ids("turn").tolist()))[-limit:]
-    turns = sorted(loader.turns(said), key=lambda turn: -turn.id)
-    memories: list[Thought | Turn] = [*thoughts, *turns]
-    step = (1 - search.preset.threshold) / (len(memories) + 1)  # all are above the threshold, in this order
-    return [
-        MemoryHit(memory, Score(1 - number * step, 0.0, 0.0), 0, hits)
-        for number, memory in enumerate(memories)
-    ]
+    turns = sorted(loader.turn_rows(said), key=lambda row: -row.id)
+    rows: list[MemoryRow] = [*thoughts, *turns]
+    step = (1 - search.preset.threshold) / (len(rows) + 1)  # all are above the threshold, in this order
+    return [MemoryHit(row, 1 - number * step, 0.0, 0.0, 0, hits) for number, row in enumerate(rows)]

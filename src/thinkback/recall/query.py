@@ -9,13 +9,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from thinkback.index.lexical import QueryTerms, hash_term, hash_terms
-from thinkback.language.commands import blank_requests
 from thinkback.language.kinship import ROLES_EN, ROLES_ZH
 from thinkback.language.mentions import find_chains
 from thinkback.language.names import USER
 from thinkback.language.query_rewrite import content_terms, rewrite_question
 from thinkback.language.questions import QuestionType, classify_question, is_brief
-from thinkback.language.safety.quarantine import redact_memory, withheld_reason
 from thinkback.language.thesaurus import related_terms
 from thinkback.language.tokens import extract_terms
 from thinkback.language.transcripts import HAS_SPEAKER, possible_speakers, remove_names, speaker_term
@@ -24,6 +22,7 @@ from thinkback.protocols import CrossEncoder
 from thinkback.recall.entities import ChainResult, EntityGraph
 from thinkback.recall.entity_registry import ResolvedEntity
 from thinkback.recall.retired import RetiredThoughts
+from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.recall.score import RetentionScorer
 from thinkback.recall.thought_lifecycle import JournalReader, LifecycleCache
 from thinkback.types import ItemKind, Kind, NearestRows, Ref, Thought, Turn
@@ -111,15 +110,6 @@ def call_uncached(function: Callable[[str], Value], text: str) -> Value:
     return function(text)
 
 
-Row = TypeVar("Row", Thought, Turn, Thought | Turn)
-
-
-class RowMemoiser(Protocol):
-    """The same for a function of a thought or turn."""
-
-    def __call__(self, function: Callable[[Row], Value], row: Row, /) -> Value: ...
-
-
 class NearestReader(Protocol):
     """Searches by meaning outside of this process (see `IndexStore.nearest`)."""
 
@@ -136,53 +126,58 @@ def read_uncached(read: Callable[[], RetiredThoughts]) -> RetiredThoughts:
     return read()
 
 
-def call_row_uncached(function: Callable[[Row], Value], row: Row) -> Value:
-    """The `RowMemoiser` that remembers nothing."""
-    return function(row)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MemoryLoader:
-    """Reads the memories behind search hits."""
+    """Reads the memories behind search hits, ordered by id."""
 
-    thoughts: Callable[[Sequence[int]], Sequence[Thought]]
-    turns: Callable[[Sequence[int]], Sequence[Turn]]
+    thought_rows: Callable[[Sequence[int]], Sequence[ThoughtRow]]
+    turn_rows: Callable[[Sequence[int]], Sequence[TurnRow]]
     journal: JournalReader
     lifecycles: LifecycleCache | None = None  # states known from earlier queries; new ones are added
     memoise: Memoiser = call_uncached
-    memoise_row: RowMemoiser = call_row_uncached
     nearest: NearestReader = search_in_memory
     memoise_retired: Callable[[Callable[[], RetiredThoughts]], RetiredThoughts] = read_uncached
 
-    def withheld_reason(self, memory: Thought | Turn) -> str | None:
-        """Why a memory must not be recalled at all; None if it may be."""
-        return self.memoise_row(withheld_reason, memory)
+    def thoughts(self, ids: Sequence[int]) -> Sequence[Thought]:
+        """The thoughts with these ids."""
+        return [row.memory for row in self.thought_rows(ids)]
 
-    def redact(self, memory: Row) -> Row:
-        """The memory without instructions, secrets and requests to forget."""
-        return self.memoise_row(_redact, memory)
+    def turns(self, ids: Sequence[int]) -> Sequence[Turn]:
+        """The turns with these ids."""
+        return [row.memory for row in self.turn_rows(ids)]
+
+    def row_of_turn(self, turn: Turn) -> TurnRow:
+        """The row of a turn, with what was derived from it already."""
+        rows = self.turn_rows([turn.id])
+        return rows[0] if rows and _same(rows[0].memory, turn) else TurnRow(turn)
+
+    def row_of_thought(self, thought: Thought) -> ThoughtRow:
+        """The row of a thought, with what was derived from it already."""
+        rows = self.thought_rows([thought.id])
+        return rows[0] if rows and _same(rows[0].memory, thought) else ThoughtRow(thought)
 
     def load_once(self) -> MemoryLoader:
         """A loader for a single query that reads each memory only once."""
-        return replace(self, thoughts=_load_once(self.thoughts), turns=_load_once(self.turns))
+        return replace(self, thought_rows=_load_once(self.thought_rows), turn_rows=_load_once(self.turn_rows))
 
 
-Read = TypeVar("Read", Thought, Turn)
+def _same(one: Turn | Thought, other: Turn | Thought) -> bool:
+    return one is other or one == other
 
 
-def _redact(memory: Row) -> Row:
-    safe = redact_memory(memory)
-    if not isinstance(safe, Turn) or (query := blank_requests(safe.query)) == safe.query:
-        return safe
-    return replace(safe, query=query.rstrip())
+Row = TypeVar("Row", ThoughtRow, TurnRow)
 
 
-def _load_once(read: Callable[[Sequence[int]], Sequence[Read]]) -> Callable[[Sequence[int]], Sequence[Read]]:
-    loaded: dict[int, Read] = {}
+def _load_once(read: Callable[[Sequence[int]], Sequence[Row]]) -> Callable[[Sequence[int]], Sequence[Row]]:
+    loaded: dict[int, Row] = {}
 
-    def load(ids: Sequence[int]) -> Sequence[Read]:
-        if missing := [id_ for id_ in ids if id_ not in loaded]:
-            loaded.update((memory.id, memory) for memory in read(missing))
+    def load(ids: Sequence[int]) -> Sequence[Row]:
+        missing = [id_ for id_ in ids if id_ not in loaded]
+        rows = read(missing) if missing else ()
+        for row in rows:
+            loaded[row.id] = row
+        if len(missing) == len(ids):
+            return rows
         return [loaded[id_] for id_ in sorted(ids) if id_ in loaded]
 
     return load
@@ -221,35 +216,31 @@ def build_variants(text: str, expanded_text: str = "") -> SearchVariants:
 
     `expanded_text` is the query with the names of the people it describes.
     """
-    shared = tuple(_own_variants(text))
-    phrased = tuple(_thought_variants(text))
+    terms, brief = extract_terms(text), is_brief(text)
+    content = content_terms(text) if brief else terms
+    shared = [SearchVariant(tuple(terms))]
+    phrased: list[SearchVariant] = []
+    if brief:
+        if content != terms:
+            shared.append(_with_optional_pairs(content))
+        if synonyms := related_terms(text):
+            shared.append(SearchVariant((), tuple(synonyms), _SYNONYM_WEIGHT))
+        phrased += _thought_variants(text, terms, content)
     if expanded_text:
-        literal = SearchVariant(tuple(extract_terms(expanded_text)))
-        shared = (*shared, literal, _with_optional_pairs(content_terms(expanded_text)))
-        phrased = (*phrased, *_thought_variants(expanded_text))
-    return SearchVariants(shared, phrased)
+        expanded, content = extract_terms(expanded_text), content_terms(expanded_text)
+        shared += [SearchVariant(tuple(expanded)), _with_optional_pairs(content)]
+        if is_brief(expanded_text):
+            phrased += _thought_variants(expanded_text, expanded, content)
+    return SearchVariants(tuple(shared), tuple(phrased))
 
 
-def _own_variants(text: str) -> Iterator[SearchVariant]:
-    """The query as it is; without question words; as synonyms."""
-    terms = extract_terms(text)
-    yield SearchVariant(tuple(terms))
-    if not is_brief(text):
-        return
-    if (content := content_terms(text)) != terms:
-        yield _with_optional_pairs(content)
-    if synonyms := related_terms(text):
-        yield SearchVariant((), tuple(synonyms), _SYNONYM_WEIGHT)
-
-
-def _thought_variants(text: str) -> Iterator[SearchVariant]:
-    """The query phrased like the thoughts that would answer it."""
-    if is_brief(text):
-        seen = {frozenset(extract_terms(text)), frozenset(content_terms(text))}
-        for phrasing in rewrite_question(text):
-            if frozenset(phrasing) not in seen:
-                seen.add(frozenset(phrasing))
-                yield _with_optional_pairs(phrasing)
+def _thought_variants(text: str, terms: Sequence[str], content: Sequence[str]) -> Iterator[SearchVariant]:
+    """The query phrased like the thoughts that would answer it, given its terms."""
+    seen = {frozenset(terms), frozenset(content)}
+    for phrasing in rewrite_question(text):
+        if frozenset(phrasing) not in seen:
+            seen.add(frozenset(phrasing))
+            yield _with_optional_pairs(phrasing)
 
 
 def _with_optional_pairs(terms: Sequence[str]) -> SearchVariant:

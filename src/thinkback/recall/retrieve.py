@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -14,16 +14,17 @@ from thinkback.recall.calculations import add_calculation
 from thinkback.recall.careful import ReadCandidates, mark_read_updates, read_candidates
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
-from thinkback.recall.outdated import OutdatedFacts, find_outdated
+from thinkback.recall.outdated import OutdatedFacts
 from thinkback.recall.overview import asks_for_overview, overview_hits
 from thinkback.recall.query import MemoryLoader, PreparedQuery
 from thinkback.recall.rerankers import Reranker, get_reranker, to_rerank_candidates
+from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.recall.score import RetentionScorer
-from thinkback.recall.search import MAX_FEW_TURNS, Search, prepare_search
-from thinkback.recall.selection import CANDIDATES_PER_RESULT, Selection, Selector
+from thinkback.recall.search import CANDIDATES_PER_RESULT, MAX_FEW_TURNS, Search, prepare_search
+from thinkback.recall.selection import Selection, Selector
 from thinkback.recall.slots import find_slot_updates, newer_first
 from thinkback.recall.updates import mark_possible_updates
-from thinkback.types import Candidate, Hashing, Recollection, Ref, Thought, Turn
+from thinkback.types import Candidate, Hashing, Recollection, Ref, Turn
 
 _MAX_REFERENCE_CHARS = 2000  # of a turn, to decide whether it refers to someone
 _MAX_NEAREST_TURNS = 3  # nearest turns that may be kept below the threshold
@@ -42,7 +43,7 @@ def add_neighbours(
     dropped: list[Candidate],
     limit: int,
     selector: Selector,
-    covered_turns: Sequence[Turn],
+    covered_turns: Sequence[TurnRow],
 ) -> tuple[list[Candidate], list[Candidate]]:
     """Move turns from `dropped` to `kept` while there are slots left.
 
@@ -51,17 +52,15 @@ def add_neighbours(
     """
     if search.strict:
         return kept, dropped
-    anchors = [*covered_turns, *(item.turn for item in kept if item.turn)]
+    anchors = [*(turn.memory for turn in covered_turns), *(item.turn for item in kept if item.turn)]
     adjacent = {id_ for turn in anchors for id_ in search.index.adjacent_ids("turn", turn.id)}
     added: dict[Ref, Candidate] = {}
 
     def keep(item: Candidate, why: str) -> None:
-        turn = item.turn
-        if (
-            turn
-            and len(kept) + len(added) < limit
-            and not (search.loader.withheld_reason(turn) or selector.rejection_reason(turn))
-        ):
+        if item.turn is None or len(kept) + len(added) >= limit:
+            return
+        turn = search.loader.row_of_turn(item.turn)
+        if not (turn.withheld_reason or selector.rejection_reason(turn)):
             added.setdefault(item.ref, selector.accept(item, turn, why))
 
     for item in dropped:
@@ -155,7 +154,9 @@ def _asks_about_now(search: Search) -> bool:
 def _retrieve_overview(search: Search) -> RetrievalResult:
     """The newest memories, for a question about everything that is known."""
     hits = search.hits("thought", search.query.k)
-    kept, dropped = Selector(search, {}).select(overview_hits(search, hits), search.query.k)
+    kept, dropped = Selector(search, OutdatedFacts(search, ())).select(
+        overview_hits(search, hits), search.query.k
+    )
     return RetrievalResult(hits, None, kept, dropped)
 
 
@@ -168,7 +169,7 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         if search.query.retention is not None:
             thought_hits = _apply_retention(search.query.retention, search, thought_hits)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
-        outdated = _find_outdated(search, turns)
+        outdated = OutdatedFacts(search, turns)
         ranked = rank_hits(
             search,
             build_hits_with_features(search, "thought", thought_hits, thoughts),
@@ -178,7 +179,7 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         read = read_candidates(search, ranked) if search.preset.read_candidates else None
         ranked = ranked if read is None else read.hits
         updates = (
-            find_slot_updates(ranked, search.query.text, search.loader.memoise, search.loader.memoise_row)
+            find_slot_updates(ranked, search.query.text, search.loader.memoise)
             if _asks_about_now(search)
             else {}
         )
@@ -209,19 +210,17 @@ def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
     while True:
         thought_hits, turn_hits = search.hits("thought", limit), search.hits("turn", limit)
         thoughts, turns = _load_thoughts(search, thought_hits), _load_turns(search, turn_hits)
-        outdated = _find_outdated(search, turns)
+        outdated = OutdatedFacts(search, turns)
         selector = Selector(search, outdated)
         eligible = {
-            turn.ref
-            for turn in turns.values()
-            if not (search.loader.withheld_reason(turn) or selector.rejection_reason(turn))
+            turn.ref for turn in turns if not (turn.withheld_reason or selector.rejection_reason(turn))
         }
         if len(eligible) >= k or len(turn_hits) < limit:
             break
         limit *= CANDIDATES_PER_RESULT
-    eligible |= {thought.ref for thought in thoughts.values() if not search.loader.withheld_reason(thought)}
+    eligible |= {thought.ref for thought in thoughts if not thought.withheld_reason}
     hits = [*build_hits(thought_hits, thoughts), *build_hits(turn_hits, turns)]
-    candidates = [hit for hit in hits if hit.memory.ref in eligible]
+    candidates = [hit for hit in hits if hit.row.ref in eligible]
     totals = rerank(
         search.query, to_rerank_candidates([(hit.memory, hit.score) for hit in candidates], search.loader)
     )
@@ -229,11 +228,11 @@ def _retrieve_reranked(search: Search, rerank: Reranker) -> RetrievalResult:
     reranked = [hit.with_total(total, why) for hit, total in zip(candidates, totals, strict=True)]
     ranked = rank_hits(
         search,
-        [hit for hit in reranked if isinstance(hit.memory, Thought)],
-        [hit for hit in reranked if isinstance(hit.memory, Turn)],
+        [hit for hit in reranked if not hit.row.is_turn],
+        [hit for hit in reranked if hit.row.is_turn],
         outdated,
     )
-    rejected = (hit for hit in hits if hit.memory.ref not in eligible)
+    rejected = (hit for hit in hits if hit.row.ref not in eligible)
     kept, dropped = selector.select(sorted((*ranked, *rejected), key=MemoryHit.sort_key), k)
     return RetrievalResult(thought_hits, turn_hits, kept, dropped)
 
@@ -246,14 +245,16 @@ def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
     if query.retention is not None:
         thought_hits = _apply_retention(query.retention, search, thought_hits)
     thoughts = _load_thoughts(search, thought_hits)
-    kept, dropped = Selector(search, {}).select(build_hits(thought_hits, thoughts), query.k)
+    kept, dropped = Selector(search, OutdatedFacts(search, ())).select(
+        build_hits(thought_hits, thoughts), query.k
+    )
     free = query.k - len(kept)
     limit = query.k * CANDIDATES_PER_RESULT
     turn_hits = None
     while free:
         turn_hits = search.hits("turn", limit)
         turns = _load_turns(search, turn_hits)
-        selector = Selector(search, _find_outdated(search, turns), kept)
+        selector = Selector(search, OutdatedFacts(search, turns), kept)
         kept_turns, dropped_turns = selector.select(build_hits(turn_hits, turns), free)
         if len(kept_turns) == free or not search.has_more(turn_hits, limit):
             kept_turns, dropped_turns = _fill_remaining(
@@ -265,28 +266,25 @@ def _retrieve_thoughts_first(search: Search) -> RetrievalResult:
     return RetrievalResult(thought_hits, turn_hits, kept, dropped)
 
 
-def _load_thoughts(search: Search, hits: Hits) -> dict[int, Thought]:
-    return {thought.id: thought for thought in search.loader.thoughts(hits.ids.tolist())}
+def _load_thoughts(search: Search, hits: Hits) -> Sequence[ThoughtRow]:
+    return search.loader.thought_rows(hits.ids.tolist())
 
 
-def _load_turns(search: Search, hits: Hits) -> dict[int, Turn]:
-    return {turn.id: turn for turn in search.loader.turns(hits.ids.tolist())}
-
-
-def _find_outdated(search: Search, turns: Mapping[int, Turn]) -> OutdatedFacts:
-    return find_outdated(search, turns.values(), search.query.k * CANDIDATES_PER_RESULT)
+def _load_turns(search: Search, hits: Hits) -> Sequence[TurnRow]:
+    return search.loader.turn_rows(hits.ids.tolist())
 
 
 def _fill_remaining(
     search: Search,
     selector: Selector,
-    turns: Mapping[int, Turn],
+    turns: Sequence[TurnRow],
     kept: list[Candidate],
     dropped: list[Candidate],
     limit: int,
 ) -> Selection:
     """Fill leftover slots with turns next to a kept memory, then with outdated turns."""
-    covered = [turns[id_] for id_ in selector.thoughts_by_turn if id_ in turns]
+    by_id = {turn.id: turn for turn in turns}
+    covered = [by_id[id_] for id_ in selector.thoughts_by_turn if id_ in by_id]
     kept, dropped = add_neighbours(search, kept, dropped, limit, selector, covered)
     return selector.fill_with_outdated(kept, dropped, limit)
 

@@ -126,8 +126,9 @@ class Scorer:
         values = {**self.column_values(candidates), **further}
         columns = self._weighted(values, self.preset.weights)
         linear = np.zeros(len(candidates.ids))
-        for column in columns:
-            linear += column.weight * column.values
+        for _, column, weight in columns:
+            if weight:
+                linear += weight * column
         total = self.logistic(linear)
         total[self._is_noise(candidates, values)] = 0.0
         # A question that is asked every day has many similar rows; none stands out, but all are relevant.
@@ -229,15 +230,14 @@ class Scorer:
         start, end = self.period or (math.inf, -math.inf)
         return ((candidates.start_time >= start) & (candidates.start_time < end)).astype(np.float64)
 
-    def feature_adjuster(self, features: Mapping[str, float]) -> Callable[[float], float]:
-        """A function that adds text features (`recall.features`) to a total score."""
+    def feature_odds(self, features: Mapping[str, float]) -> float:
+        """What text features (`recall.features`) multiply the odds of a total score by; see `adjust_odds`."""
         preset = self.preset
         if preset.weights is None or not features:
-            return lambda total: total
+            return 1.0
         weights = self._weights(preset.weights)
         linear = math.fsum(getattr(weights, name) * value for name, value in features.items())
-        odds = math.exp(-linear / preset.logistic_scale)
-        return lambda total: 1 / (1 + (1 - total) / total * odds) if 0 < total < 1 else total
+        return math.exp(linear / preset.logistic_scale)
 
     def _weighted(
         self, values: Mapping[str, Scores], by_query_type: QueryTypeWeights
@@ -253,6 +253,13 @@ class Scorer:
             "tells": by_query_type.tells,
             "at length": by_query_type.at_length,
         }[self.manner]
+
+
+def adjust_odds(total: float, odds: float) -> float:
+    """A total score with its odds multiplied; 0 and 1 are certain, whatever the odds."""
+    if odds == 1.0 or not 0 < total < 1:
+        return total
+    return 1 / (1 + (1 - total) / total / odds)
 
 
 def mark_ids(ids: npt.NDArray[np.int64], wanted: Set[int]) -> Scores:

@@ -41,11 +41,14 @@ from thinkback.recall.score import ScoredColumns, Scorer, explain_scores, mark_i
 from thinkback.types import Candidate, Hashing, ItemKind, NearestRows, Thought, Turn
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from thinkback.index.space_index import Ints
     from thinkback.recall.score import Scores
     from thinkback.types import TermHashes
 
 MAX_PLAIN_ROWS = 8  # in a smaller space scores are not normalised: there are too few rows for statistics
+CANDIDATES_PER_RESULT = 4  # candidates considered for each memory to recall
 MAX_FEW_TURNS = 32  # in a smaller memory bank the nearest turns may be worth showing
 
 _MIN_THOUGHTS_PER_TURN = 0.5  # from here on thoughts stand for the turns they were drawn from
@@ -266,10 +269,18 @@ class Search:
     def is_relevant(self, score: float) -> bool:
         return score >= self.preset.threshold
 
+    @property
+    def _fill_threshold(self) -> float:
+        return self.preset.fill_threshold / (2 if self.accepts_nearest else 1)
+
     def is_nearly_relevant(self, score: float, lexical: float) -> bool:
         """Whether a turn may fill a leftover slot: it needs a word in common with the query."""
-        fill_threshold = self.preset.fill_threshold / (2 if self.accepts_nearest else 1)
-        return self.is_relevant(score) or (score >= fill_threshold and lexical > 0)
+        return self.is_relevant(score) or (score >= self._fill_threshold and lexical > 0)
+
+    def are_nearly_relevant(self, hits: Hits) -> npt.NDArray[np.bool_]:
+        """The same for all hits."""
+        fills: npt.NDArray[np.bool_] = (hits.score >= self._fill_threshold) & (hits.lexical > 0)
+        return fills | (hits.score >= self.preset.threshold)
 
     def has_more(self, hits: Hits, limit: int) -> bool:
         """Whether a search with a larger limit may find more relevant rows."""

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from functools import cache
 from typing import NamedTuple
 
-from thinkback.language.names import normalise_name
-from thinkback.language.relations import canonical_relation, list_relations
 from thinkback.language.update_scorer import QuestionFeatures, read_question, read_sentence, score_update
 from thinkback.recall.features import MemoryHit
-from thinkback.recall.query import Memoiser, RowMemoiser, call_row_uncached, call_uncached
-from thinkback.types import SAID, Thought
+from thinkback.recall.query import Memoiser, call_uncached
+from thinkback.recall.rows import ThoughtRow
+from thinkback.types import Thought
 
 MIN_SLOT_UPDATE_SCORE = 0.4
 """On pairs of facts with one slot in the lives of `train`: precision .73 where only the next value counts as
 a replacement, recall .88."""
 _SECONDS_PER_DAY = 86_400.0
-_MULTIPLE_KINDS = frozenset(("relationship", "dialogue"))  # several people and topics share one relation
 
 
 class SlotUpdate(NamedTuple):
@@ -35,17 +32,14 @@ class SlotUpdate(NamedTuple):
 
 
 def find_slot_updates(
-    hits: Iterable[MemoryHit],
-    question: str,
-    memoise: Memoiser = call_uncached,
-    memoise_row: RowMemoiser = call_row_uncached,
+    hits: Iterable[MemoryHit], question: str, memoise: Memoiser = call_uncached
 ) -> dict[int, SlotUpdate]:
     """By the id of the older thought: the newest thought of its slot that may have replaced it."""
     slots: dict[tuple[str, str], list[Thought]] = {}
     for hit in hits:
-        thought = hit.memory
-        if isinstance(thought, Thought) and (key := memoise_row(_slot_key, thought)) is not None:
-            slots.setdefault(key, []).append(thought)
+        row = hit.row
+        if isinstance(row, ThoughtRow) and (key := row.slot) is not None:
+            slots.setdefault(key, []).append(row.memory)
     found: dict[int, SlotUpdate] = {}
     rivals = [thoughts for thoughts in slots.values() if len(thoughts) > 1]
     asked = read_question(question) if rivals else None
@@ -57,24 +51,6 @@ def find_slot_updates(
                     found[old.id] = SlotUpdate(new, _since(new))
                     break
     return found
-
-
-def _slot_key(thought: Thought) -> tuple[str, str] | None:
-    """Subject and relation of a thought that a newer one may replace; None for others."""
-    has_slot = (
-        thought.current
-        and thought.relation != SAID
-        and canonical_relation(thought.relation) not in _multi_valued()
-        and thought.kind not in _MULTIPLE_KINDS
-        and not thought.negated
-        and bool(thought.sources)
-    )
-    return (normalise_name(thought.subject), thought.relation.casefold()) if has_slot else None
-
-
-@cache
-def _multi_valued() -> frozenset[str]:
-    return frozenset(relation.name for relation in list_relations() if not relation.single_valued)
 
 
 def _is_update(old: Thought, new: Thought, question: QuestionFeatures, memoise: Memoiser) -> bool:
@@ -93,21 +69,21 @@ def newer_first(hits: list[MemoryHit], updates: dict[int, SlotUpdate]) -> list[M
     """The ranked hits with each newer thought directly before the first one that it may have replaced."""
     if not updates:
         return hits
-    by_id = {hit.memory.id: hit for hit in hits if isinstance(hit.memory, Thought)}
+    by_id = {hit.row.id: hit for hit in hits if not hit.row.is_turn}
     placed: set[int] = set()
     result: list[MemoryHit] = []
     for hit in hits:
-        thought = hit.memory
-        if not isinstance(thought, Thought):
+        id_ = hit.row.id
+        if hit.row.is_turn:
             result.append(hit)
             continue
-        update = updates.get(thought.id)
-        if update is not None and update.newer.id not in placed and thought.id not in placed:
+        update = updates.get(id_)
+        if update is not None and update.newer.id not in placed and id_ not in placed:
             newer = by_id[update.newer.id]
             placed.add(update.newer.id)
-            total = max(newer.score.total, hit.score.total)
-            result.append(newer.with_total(total, f"newer than {thought.ref}"))
-        if thought.id not in placed:
-            placed.add(thought.id)
+            total = max(newer.total, hit.total)
+            result.append(newer.with_total(total, f"newer than {hit.row.ref}"))
+        if id_ not in placed:
+            placed.add(id_)
             result.append(hit)
     return result

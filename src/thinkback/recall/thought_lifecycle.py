@@ -6,7 +6,7 @@ forgotten and must not be shown again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
 from thinkback.types import Action, Thought
@@ -32,8 +32,23 @@ class ReplacedBy(NamedTuple):
     successor: int
 
 
-LifecycleCache = MutableMapping[int, LifecycleState | ReplacedBy]
-"""By thought id; an entry is valid until an action changes the thought."""
+class LifecycleCache:
+    """What is known of thoughts, by id, until an action changes them.
+
+    `own` holds the state of a thought or its immediate successor, `resolved` the state at the end of the
+    chain of successors.
+    """
+
+    def __init__(self) -> None:
+        self.own: dict[int, LifecycleState | ReplacedBy] = {}
+        self.resolved: dict[int, LifecycleState] = {}
+
+    def invalidate(self, ids: Collection[int]) -> None:
+        """Drop what a change of these thoughts may have changed."""
+        for id_ in ids:
+            self.own.pop(id_, None)
+        if ids:
+            self.resolved.clear()
 
 
 class LifecycleResolver:
@@ -41,12 +56,14 @@ class LifecycleResolver:
 
     def __init__(self, journal: JournalReader, cache: LifecycleCache | None = None) -> None:
         self._journal = journal
-        self._cache: LifecycleCache = {} if cache is None else cache
-        self._resolved: dict[int, LifecycleState] = {}
+        cache = LifecycleCache() if cache is None else cache
+        self._own, self._resolved = cache.own, cache.resolved
 
     def __call__(self, thought: Thought) -> LifecycleState:
         """Follow a thought from successor to successor. Each step is a later action, so this ends."""
         id_ = thought.id
+        if id_ in self._resolved:
+            return self._resolved[id_]
         path: list[tuple[int, bool]] = []
         while id_ not in self._resolved:
             own = self._own_state(id_)
@@ -63,9 +80,9 @@ class LifecycleResolver:
         return state
 
     def _own_state(self, id_: int) -> LifecycleState | ReplacedBy:
-        if id_ not in self._cache:
-            self._cache[id_] = _own_state(self._journal(id_), id_)
-        return self._cache[id_]
+        if id_ not in self._own:
+            self._own[id_] = _own_state(self._journal(id_), id_)
+        return self._own[id_]
 
 
 def _own_state(actions: Sequence[Action], id_: int) -> LifecycleState | ReplacedBy:

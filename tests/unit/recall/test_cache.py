@@ -145,21 +145,14 @@ def test_a_new_turn_leaves_the_other_rows_in_the_cache() -> None:
     assert asked == [1, 2, 3, 1, 2, 3]
 
 
-def test_results_by_row_are_computed_once_and_again_for_a_changed_row() -> None:
+def test_row_is_kept_with_what_is_derived_from_it() -> None:
     kept = RecallCache()
-    read: list[str] = []
-
-    def words(row: Turn) -> int:
-        read.append(row.query)
-        return len(row.query)
-
-    first = turn(1)
-    assert [kept.memoise_row(words, row) for row in (first, first, replace(first))] == [1, 1, 1]
-    assert kept.memoise_row(words, replace(first, query="qq")) == 2
-    assert read == ["q", "qq"]
-    long = replace(first, query="q" * (MAX_TEXT_CHARS + 1))
-    assert [kept.memoise_row(words, long) for _ in range(2)] == [MAX_TEXT_CHARS + 1] * 2
-    assert len(read) == 4
+    first, long = turn(1), replace(turn(2), query="q" * (MAX_TEXT_CHARS + 1))
+    rows = kept.turns([1, 2], lambda ids: [first, long])
+    assert rows[0].terms is rows[0].terms
+    again = kept.turns([1, 2], lambda ids: [long])
+    assert again[0] is rows[0]
+    assert again[1] is not rows[1]  # long texts are not cached
 
 
 def test_unknown_row_is_not_cached() -> None:

@@ -17,6 +17,7 @@ from tests.unit.recall.rerank_factories import asks, thought, turn
 
 from thinkback.recall.query import MemoryLoader
 from thinkback.recall.rerankers import fuzzy_scores, perltqa_scores, to_rerank_candidates
+from thinkback.recall.rows import TurnRow
 from thinkback.types import Kind, Score, Source, Thought, Turn
 
 SCORE = Score(0.5, 0.5, 0.5)
@@ -37,14 +38,14 @@ def said(id_: int, minutes: float) -> Turn:
 def test_candidate_time_is_that_of_the_last_turn() -> None:
     read: list[int] = []
 
-    def turns(ids: Sequence[int]) -> list[Turn]:
+    def turns(ids: Sequence[int]) -> list[TurnRow]:
         read.extend(ids)
-        return [said(id_, -id_) for id_ in ids if id_ == 7]
+        return [TurnRow(said(id_, -id_)) for id_ in ids if id_ == 7]
 
     rows: list[Thought | Turn] = [held(3, 7), held(2), held(), held(9), said(2, -20)]
     found = to_rerank_candidates(
         [(row, SCORE) for row in rows],
-        MemoryLoader(thoughts=lambda ids: [], turns=turns, journal=lambda id_: []),
+        MemoryLoader(thought_rows=lambda ids: [], turn_rows=turns, journal=lambda id_: []),
     )
     # by turn 7 as read; by turn 2, which is a candidate; without a turn; its turn erased meanwhile; its own
     assert [each.at for each in found] == [minute(-7), minute(-20), NOW, NOW, minute(-20)]
@@ -54,7 +55,7 @@ def test_candidate_time_is_that_of_the_last_turn() -> None:
 def test_raw_turn_is_dialogue() -> None:
     found = to_rerank_candidates(
         [(held(2), SCORE), (said(2, 0), SCORE)],
-        MemoryLoader(thoughts=lambda ids: [], turns=lambda ids: [], journal=lambda id_: []),
+        MemoryLoader(thought_rows=lambda ids: [], turn_rows=lambda ids: [], journal=lambda id_: []),
     )
     assert [each.kind for each in found] == ["event", "dialogue"]
     assert [each.text for each in found] == ["The user likes tea.", "tea"]

@@ -17,7 +17,7 @@ from thinkback.index.space_index import CandidateColumns, ScoreDistribution
 from thinkback.language.questions import QueryManner
 from thinkback.memory import Memory
 from thinkback.presets import FADING, HYBRID, TIM, Preset, QueryTypeWeights, ScoreWeights, plain_variant
-from thinkback.recall.score import Scorer
+from thinkback.recall.score import Scorer, adjust_odds
 from thinkback.types import Candidate, Recollection
 
 CALM = ScoreDistribution(1000, 0.1, 0.05)
@@ -280,14 +280,16 @@ def test_features_adjust_the_total() -> None:
         ),
         text="q",
     )
-    assert scorer.feature_adjuster({"kind": 0.7})(0.5) == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
-    assert scorer.feature_adjuster({"kind": -0.2})(0.5) < 0.5 < scorer.feature_adjuster({"answers": 1.0})(0.5)
-    assert scorer.feature_adjuster({"kind": -0.2, "answers": 1.0})(0.5) == pytest.approx(
-        1 / (1 + np.exp(0.1 / 1.5))
-    )
-    assert scorer.feature_adjuster({})(0.5) == 0.5
-    assert [scorer.feature_adjuster({"kind": 0.7})(total) for total in (0.0, 1.0)] == [0, 1]
-    assert Scorer(preset=TIM, text="q").feature_adjuster({"kind": 0.7})(0.5) == 0.5
+
+    def adjusted(total: float, **features: float) -> float:
+        return adjust_odds(total, scorer.feature_odds(features))
+
+    assert adjusted(0.5, kind=0.7) == pytest.approx(1 / (1 + np.exp(-3.0 * 0.7 / 1.5)))
+    assert adjusted(0.5, kind=-0.2) < 0.5 < adjusted(0.5, answers=1.0)
+    assert adjusted(0.5, kind=-0.2, answers=1.0) == pytest.approx(1 / (1 + np.exp(0.1 / 1.5)))
+    assert adjusted(0.5) == 0.5
+    assert [adjusted(total, kind=0.7) for total in (0.0, 1.0)] == [0, 1]
+    assert Scorer(preset=TIM, text="q").feature_odds({"kind": 0.7}) == 1.0
 
 
 def test_thought_about_a_mentioned_entity_scores_higher() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 
 from thinkback.index.space_index import Hits
 from thinkback.recall.features import MemoryHit
+from thinkback.recall.rows import ThoughtRow
 from thinkback.recall.slots import find_slot_updates, newer_first
-from thinkback.types import Kind, Score, Source, Thought
+from thinkback.types import Kind, Source, Thought
 
 _NONE = np.zeros(0, dtype=np.int64)
 _SCORES = np.zeros(0)
@@ -34,7 +35,7 @@ def hit(
         valid_from=said,
         recorded_at=said,
     )
-    return MemoryHit(thought, Score(total, 0.0, 0.0), 0, HITS)
+    return MemoryHit(ThoughtRow(thought), total, 0.0, 0.0, 0, HITS)
 
 
 def test_the_newest_value_replaces_all_older_ones() -> None:

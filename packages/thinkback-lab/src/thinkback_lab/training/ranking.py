@@ -19,7 +19,8 @@ import numpy as np
 from thinkback import Memory, Recollection
 from thinkback.presets import HYBRID, ScoreWeights
 from thinkback.recall.features import feature_extractor
-from thinkback.recall.query import PreparedQuery, call_row_uncached
+from thinkback.recall.query import PreparedQuery
+from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.types import Ref, Thought, Turn
 from thinkback_lab.datasets.lives import Life, LifeQuestion
 from thinkback_lab.evaluations.lives_gold import create_gold_thinker
@@ -126,14 +127,15 @@ def _candidates(
     """Each candidate with the components of its score and its text features."""
     (vector,) = memory.embedder.embed([question])
     query = PreparedQuery(text=question, vector=vector, k=1, kind_probabilities=memory.kinds(question))
-    extract = feature_extractor(query, call_row_uncached)
+    extract = feature_extractor(query)
     seen: set[Ref] = set()
     for candidate in (*recollection.items, *recollection.dropped):
         for item in (*candidate.thoughts[:1], *((candidate.turn,) if candidate.turn else ())):
             if item.ref not in seen and candidate.score.breakdown is not None:
                 seen.add(item.ref)
                 values = {part.name: part.value for part in candidate.score.breakdown.components}
-                yield item, {**values, **extract(item).values}
+                row = ThoughtRow(item) if isinstance(item, Thought) else TurnRow(item)
+                yield item, {**values, **extract(row).values}
 
 
 def train_ranking(examples: Sequence[RankingExample], ridge: float = DEFAULT_RIDGE) -> TrainedRanking:
