@@ -171,8 +171,8 @@ _QUESTION_WEIGHTS = ScoreWeights(
     kind=3.0,
     answers=1.5,
 )
-# Learned were words .5, before .7, told -4 and told_before 6; a little less, because a statement can also be a
-# search for itself.
+# Learned were words .5, before .7, told -4 and told_before 6; a little less, because a statement can also
+# be a search for itself.
 _STATEMENT_WEIGHTS = replace(
     _QUESTION_WEIGHTS,
     words=0.6,

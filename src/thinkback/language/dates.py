@@ -170,7 +170,7 @@ _NO_NOUN_FOLLOWS_EN = (
 )
 _NO_NOUN_FOLLOWS_ZH = (
     r"(?=\Z|[^\w]|早|上午|中午|下午|晚|凌晨|那天|当天|之|以"
-    r"|[去来到的走开前后就要是我他她它你在做生搬考拿报面结入出回飞动打给了])"
+    r"|[去来到的走开前后就要是我他她它你在做生搬考拿报面结入出回飞动打给了得才那发为])"
 )
 PERIOD_OFFSETS_ZH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _DAY_OFFSETS_ZH = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
@@ -263,7 +263,7 @@ def _parse_day_of_month_en(m: re.Match[str], now: datetime, past: bool) -> Inter
 
 def _parse_bare_day(m: re.Match[str], now: datetime, past: bool) -> Interval:
     """A day without a month: "on the 15th", 15号."""
-    return nearest_day_of_month(now, parse_chinese_number(m["d"]), past=past)
+    return nearest_day_of_month(now, parse_chinese_number(m["d"] or m["d2"]), past=past)
 
 
 def _parse_weekday_zh(m: re.Match[str], now: datetime, past: bool) -> Interval:
@@ -327,9 +327,11 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "st|nd|rd|th & 0",
-        r"\b(?:(?:on|by|until|till|since|from|before|after|starting|closes|ends|[a-z]+day) (?:the )?"
+        r"\b(?:[a-z]{3,6}day (?:the )?(?P<d>\d{1,2})(?:st|nd|rd|th)\b"
+        r"|(?:(?:mon|tues?|wed|thurs?|fri|sat|sun|on|by|until|till|since|from|before|after|starting|closes"
+        r"|ends) (?:the )?"
         r"|(?:for|it's|its|is|was|not) the |(?<=[.!?] )the |^the )"
-        r"(?P<d>\d{1,2})(?:st|nd|rd|th)\b(?!-)" + _NO_NOUN_FOLLOWS_EN,
+        r"(?P<d2>\d{1,2})(?:st|nd|rd|th)\b(?!-)" + _NO_NOUN_FOLLOWS_EN + ")",
         _parse_bare_day,
     ),
     (
@@ -394,7 +396,7 @@ _DATE_PATTERNS = TimePatterns(
     (
         "月",
         "(?P<shift>上上|下下|上|这|本|下)个?月"
-        f"(?:(?P<d>{NUMBER_PATTERN_ZH})[日号]{_DAY_PART_PATTERN_ZH}|(?!\\d)(?:[上中下]旬|[初中底末])?)",
+        f"(?:的?(?P<d>{NUMBER_PATTERN_ZH})[日号]{_DAY_PART_PATTERN_ZH}|(?!\\d)(?:[上中下]旬|[初中底末])?)",
         _parse_relative_month_zh,
     ),
     (
@@ -415,8 +417,9 @@ _DATE_PATTERNS = TimePatterns(
     ),
     (
         "号",
-        f"(?<!\\d[到至])(?<![月号第\\d.〇零一二三四五六七八九十、])(?P<d>{NUMBER_PATTERN_ZH})号{_NO_NOUN_FOLLOWS_ZH}"
-        + _DAY_PART_PATTERN_ZH,
+        f"(?<!\\d[到至])(?<![月号第\\d.〇零一二三四五六七八九十、])(?:(?P<d>{NUMBER_PATTERN_ZH})号"
+        f"{_NO_NOUN_FOLLOWS_ZH}|(?:(?<=[周期拜][一二三四五六日天])|(?<=最晚))"
+        f"(?P<d2>{NUMBER_PATTERN_ZH})号(?![楼线院门桌机车床]))" + _DAY_PART_PATTERN_ZH,
         _parse_bare_day,
     ),
     (

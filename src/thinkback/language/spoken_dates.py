@@ -75,7 +75,7 @@ _DAY_PREPOSITION = re.compile(
     r"(?:(?P<past>since)|by|until|till|before|from|starting|closes|ends)\b", re.IGNORECASE
 )
 _WEEKDAY = re.compile(
-    r"\b(?P<en>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])",
+    r"\b(?P<en>mon|tue|wed|thu|fri|sat|sun)(?:(?:s|nes|rs|ur)?day)?\b|(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])",
     re.IGNORECASE,
 )
 # A month beside a bare day is probably that of the day.
@@ -152,9 +152,11 @@ def _choose_month(
         return fitting[0]
     if _NAMES_MONTH.search(sentence):
         return None
-    preposition = _DAY_PREPOSITION.match(text, past.span[0])
-    if preposition is not None or _is_arranged(text, past.span):
-        return past if preposition is not None and preposition["past"] else future
+    if preposition := _DAY_PREPOSITION.match(text, past.span[0]):
+        return past if preposition["past"] else future
+    if _is_arranged(text, past.span):  # 改到20号了 lies ahead, 改到20号才搬的 does not
+        end = _find_clause(text, past.span, _CLAUSE_END)[1]
+        return past if find_tenses(text[past.span[1] + 1 : end]) == {"past"} else future
     until = (future.start - at).days
     tenses = _clause_tenses(text, past.span)
     if len(tenses) != 1:
