@@ -324,7 +324,7 @@ def test_a_topic_that_was_never_told_forgets_nothing(memory: Memory, request_to_
 @pytest.mark.parametrize(
     ("said", "correction", "corrected"),
     [
-        ("The dentist is on the 4th.", "sorry, I meant the 6th", "The dentist is on the 6th."),
+        ("The dentist is on the 4th.", "sorry, I meant the 6th", "The dentist is on the 6th (2024-05-06)."),
         (
             "Our guide is Stephan Meyer.",
             "spelling correction: it's Stefan Meyer",
