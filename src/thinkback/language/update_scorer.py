@@ -14,17 +14,16 @@ may rest on it.
 
 from __future__ import annotations
 
-import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
-from math import exp, log1p
+from math import exp, fsum, log1p, sqrt
 from operator import mul
 from os import PathLike
-from typing import IO, TYPE_CHECKING, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -116,6 +115,7 @@ class SentenceFeatures:
     rarity: Mapping[str, float]  # by term
     total_rarity: float
     new_slots: tuple[int, ...]  # buckets of its terms as those of the newer sentence
+    shared_slots: Mapping[str, int]  # by term: its bucket as a term of both sentences
     numbers: frozenset[str]
     units: frozenset[str]
     change: float
@@ -124,16 +124,42 @@ class SentenceFeatures:
     negated: bool
     corrects: float
 
+    def shares_word(self, other: SentenceFeatures) -> bool:
+        """Whether any word occurs in both sentences; an update without one scores low."""
+        return not self.terms.isdisjoint(other.terms)
+
+
+class AskedWords(NamedTuple):
+    """What a sentence shares with a question."""
+
+    terms: frozenset[str]
+    share: float  # of the rarity of the question's terms
+    has_synonym: bool
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionFeatures:
     """The same for a question."""
 
     rarity: Mapping[str, float]
+    terms: frozenset[str]
     wanted: float  # rarity of all terms
     synonyms: frozenset[str]
     slots: tuple[int, ...]
     dense: tuple[float, float, float]
+    _asked: dict[SentenceFeatures, AskedWords] = field(default_factory=dict)
+
+    def asked_words(self, sentence: SentenceFeatures) -> AskedWords:
+        """What a sentence shares with the question; computed once for all pairs of the sentence."""
+        found = self._asked.get(sentence)
+        if found is None:
+            terms = self.terms & sentence.terms
+            found = self._asked[sentence] = AskedWords(
+                terms,
+                fsum(map(self.rarity.__getitem__, terms)) / self.wanted,
+                not self.synonyms.isdisjoint(sentence.terms),
+            )
+        return found
 
 
 def read_sentence(text: str) -> SentenceFeatures:
@@ -274,6 +300,7 @@ class UpdateModel:
             rarity=rarity,
             total_rarity=sum(rarity.values()),
             new_slots=tuple(_bucket(f"n:{term}") for term in rarity),
+            shared_slots={term: _bucket(f"s:{term}") for term in rarity},
             numbers=_numbers(text),
             units=_units(text),
             change=min(len(_CHANGE.findall(text)), 3) / 3,
@@ -289,6 +316,7 @@ class UpdateModel:
         rarity = self._rarity(_terms(cut))
         return QuestionFeatures(
             rarity=rarity,
+            terms=frozenset(rarity),
             wanted=max(sum(rarity.values()), 0.1),
             synonyms=frozenset(related_terms(cut)),  # and narrower words, in both languages
             slots=tuple(_bucket(f"q:{term}") for term in rarity),
@@ -353,7 +381,7 @@ def _terms(text: str) -> frozenset[str]:
 
 def _word_value(slots: Sequence[int]) -> float:
     """The value of each word of a pair: they have length 1 together."""
-    return 1 / math.sqrt(max(len(slots), 1))
+    return 1 / sqrt(max(len(slots), 1))
 
 
 def _pair_features(
@@ -364,15 +392,16 @@ def _pair_features(
     cosine: float | None,
 ) -> tuple[list[int], list[float]]:
     """The buckets of the words of a pair, and its other features."""
-    rarity, asked, synonyms = new.rarity, question.rarity, question.synonyms
-    shared = sorted(old.terms & new.terms)
-    in_old = [term for term in asked if term in old.terms]
-    in_new = [term for term in asked if term in new.terms]
-    common = sum(map(rarity.__getitem__, shared))
+    shared = old.terms & new.terms
+    rarities = [new.rarity[term] for term in shared]
+    in_old, in_new = question.asked_words(old), question.asked_words(new)
+    # fsum: the sum does not depend on the order of the terms
+    common = fsum(rarities)
     total = old.total_rarity + new.total_rarity - common
-    in_both = sum(asked[term] for term in in_old if term in new.terms) / question.wanted
-    old_synonym, new_synonym = not synonyms.isdisjoint(old.terms), not synonyms.isdisjoint(new.terms)
-    same_topic = float(bool((in_old or old_synonym) and (in_new or new_synonym)))
+    in_both = fsum(map(question.rarity.__getitem__, in_old.terms & in_new.terms)) / question.wanted
+    same_topic = float(
+        (in_old.has_synonym or bool(in_old.terms)) and (in_new.has_synonym or bool(in_new.terms))
+    )
     overlap = common / max(total, 0.1)
     containment = common / max(min(old.total_rarity, new.total_rarity), 0.1)
     differ = float(bool(old.numbers and new.numbers and old.numbers.isdisjoint(new.numbers)))
@@ -383,7 +412,7 @@ def _pair_features(
         1.0,
         overlap,
         containment,
-        max(map(rarity.__getitem__, shared), default=0.0),
+        max(rarities, default=0.0),
         min(common, 4.0) / 4,
         float(not shared),
         differ,
@@ -400,19 +429,19 @@ def _pair_features(
         near * overlap,
         containment * new.strong_change,
         containment * differ,
-        sum(map(asked.__getitem__, in_old)) / question.wanted,
-        sum(map(asked.__getitem__, in_new)) / question.wanted,
+        in_old.share,
+        in_new.share,
         in_both,
         in_both * differ,
         *question.dense,
         new.corrects,
         new.corrects * same_day,
-        float(old_synonym),
-        float(new_synonym),
+        float(in_old.has_synonym),
+        float(in_new.has_synonym),
         same_topic,
         same_topic * differ,
     ]
-    return [*new.new_slots, *(_bucket(f"s:{term}") for term in shared), *question.slots], dense
+    return [*new.new_slots, *map(new.shared_slots.__getitem__, shared), *question.slots], dense
 
 
 def _numbers(text: str) -> frozenset[str]:

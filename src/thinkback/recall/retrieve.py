@@ -88,7 +88,7 @@ def _refers_back(one: Turn, other: Turn) -> bool:
 
 
 _RERANK_CANDIDATES = 128  # of each kind, for a reranker
-_MIN_CANDIDATES_BY_KIND = 48  # if kinds are scored: the wanted kind may rank behind many of another
+_MIN_CANDIDATES_BY_KIND = 24  # if kinds are scored: the wanted kind may rank behind many of another
 
 
 class RetrievalResult(NamedTuple):

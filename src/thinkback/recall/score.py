@@ -19,6 +19,8 @@ from thinkback.types import RecallCount, Score, ScoreBreakdown, ScoreComponent, 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from thinkback.types import Vector
+
     Scores = npt.NDArray[np.float64]
 
 _MIN_PLAIN_SCORE = 0.35  # cosine and lexical score this high make a candidate relevant in any space
@@ -96,6 +98,22 @@ class WeightedColumn(NamedTuple):
     weight: float
 
 
+class _RawColumn(NamedTuple):
+    """A column before it is standardised, and the least value that it may have afterwards."""
+
+    values: Scores | Vector
+    mean: float
+    deviation: float
+    least: float = -math.inf
+
+
+def _standardise(columns: Mapping[str, _RawColumn]) -> dict[str, Scores]:
+    """The columns less their means, in deviations; all at once, because numpy has a cost per call."""
+    raw = np.array([column.values for column in columns.values()], dtype=np.float64)
+    mean, deviation, least = np.array([column[1:] for column in columns.values()]).T[:, :, None]
+    return dict(zip(columns, np.fmax((raw - mean) / deviation, least), strict=True))
+
+
 class ScoredColumns(NamedTuple):
     """The score of every candidate, its weighted sum, and the columns it was computed from."""
 
@@ -125,10 +143,8 @@ class Scorer:
             return self._score_plain(candidates)
         values = {**self.column_values(candidates), **further}
         columns = self._weighted(values, self.preset.weights)
-        linear = np.zeros(len(candidates.ids))
-        for _, column, weight in columns:
-            if weight:
-                linear += weight * column
+        weights = np.array([column.weight for column in columns])
+        linear: Scores = np.add.reduce(np.array([column.values for column in columns]) * weights[:, None])
         total = self.logistic(linear)
         total[self._is_noise(candidates, values)] = 0.0
         # A question that is asked every day has many similar rows; none stands out, but all are relevant.
@@ -201,22 +217,26 @@ class Scorer:
         meaning = _blend_with_typical(
             candidates.cosine_distribution, _TYPICAL_MEANING_HAN if han else _TYPICAL_MEANING
         )
-        values = {
-            "words": (candidates.lexical - words.mean) / words.deviation,
-            "meaning_han" if han else "meaning": (candidates.cosine - meaning.mean) / meaning.deviation,
-            "before": candidates.lexical_before / words.deviation,
-            "meaning_before": _positive_only((candidates.cosine_before - meaning.mean) / meaning.deviation),
-            "after": candidates.lexical_after / words.deviation,
-            "meaning_after": _positive_only((candidates.cosine_after - meaning.mean) / meaning.deviation),
-            "told": np.maximum(0.0, candidates.query_coverage - _IGNORED_COVERAGE),
-            "told_before": np.maximum(0.0, candidates.query_coverage_before - _IGNORED_COVERAGE),
-            "length": np.log1p(candidates.length),
+        # a neighbour about another subject is no evidence against a row, and none at all (NaN) counts as 0
+        columns = {
+            "words": _RawColumn(candidates.lexical, words.mean, words.deviation),
+            "meaning_han" if han else "meaning": _RawColumn(
+                candidates.cosine, meaning.mean, meaning.deviation
+            ),
+            "before": _RawColumn(candidates.lexical_before, 0.0, words.deviation),
+            "meaning_before": _RawColumn(candidates.cosine_before, meaning.mean, meaning.deviation, 0.0),
+            "after": _RawColumn(candidates.lexical_after, 0.0, words.deviation),
+            "meaning_after": _RawColumn(candidates.cosine_after, meaning.mean, meaning.deviation, 0.0),
+            "told": _RawColumn(candidates.query_coverage, _IGNORED_COVERAGE, 1.0, 0.0),
+            "told_before": _RawColumn(candidates.query_coverage_before, _IGNORED_COVERAGE, 1.0, 0.0),
+            "length": _RawColumn(np.log1p(candidates.length), 0.0, 1.0),
         }
         if self.manner == "asks":
             asked = _blend_with_typical(candidates.question_distribution, _TYPICAL_WORDS)
             by_question = candidates.question_lexical
             lexical = candidates.lexical if by_question is None else by_question
-            values["asked"] = (lexical - asked.mean) / asked.deviation
+            columns["asked"] = _RawColumn(lexical, asked.mean, asked.deviation)
+        values = _standardise(columns)
         if self.for_thoughts:
             values["thought"] = np.ones(len(candidates.ids))
         if self.about_ids:
@@ -265,11 +285,6 @@ def adjust_odds(total: float, odds: float) -> float:
 def mark_ids(ids: npt.NDArray[np.int64], wanted: Set[int]) -> Scores:
     """1 for each of `ids` that is wanted, else 0; much faster than `np.isin` for a few hundred."""
     return np.fromiter(map(wanted.__contains__, ids.tolist()), np.float64, len(ids))
-
-
-def _positive_only(values: Scores) -> Scores:
-    """A neighbour about another subject is no evidence against a row; NaN (no neighbour) becomes 0."""
-    return np.fmax(values, 0.0)
 
 
 def _blend_with_typical(observed: ScoreDistribution, typical: ScoreDistribution) -> ScoreDistribution:

@@ -98,7 +98,11 @@ def _is_update(old: SpokenItem, new: SpokenItem, question: QuestionFeatures) -> 
     if days <= _MIN_DAYS:
         return False
     pairs = {(old.words, new.words): None, (old.message, new.message): None}
-    return any(score_update(*pair, question=question, days=days) >= LABEL_THRESHOLD for pair in pairs)
+    return any(
+        score_update(*pair, question=question, days=days) >= LABEL_THRESHOLD
+        for pair in pairs
+        if pair[0].shares_word(pair[1])  # no others score that high
+    )
 
 
 def _mark(item: Candidate, since: datetime, newer: Ref) -> Candidate:
