@@ -31,7 +31,7 @@ from thinkback.protocols import Embedder
 from thinkback.types import Candidate, Recollection
 from thinkback_lab.datasets.lives import Life, load_lives
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-6
 
 
 class CachingEmbedder:

@@ -22,7 +22,15 @@ from thinkback.language.tokens import extract_terms
 from thinkback.language.transcripts import speaker_terms
 from thinkback.presets import Preset
 from thinkback.protocols import Embedder, ProgressCallback, Store
-from thinkback.types import Hashing, IndexEntry, ItemKind, Plan, UnindexedItem, VersionStamp
+from thinkback.types import (
+    Hashing,
+    IndexDelta,
+    IndexEntry,
+    ItemKind,
+    Plan,
+    UnindexedItem,
+    VersionStamp,
+)
 
 if TYPE_CHECKING:
     from thinkback.types import TermHashes, Vector
@@ -99,7 +107,14 @@ class Indexer:
         stamp = self._store.stamp(space)
         if not stamp.has_unindexed:
             return self._sync(space, stamp)
-        (self._primary or self).index_pending(space)
+        if self._primary is None:
+            self.index_spaces([space], stamp=stamp)
+            view = self._cache.get((self._store.tenant, space))
+            with view.lock:
+                if view.stamp.follows(stamp) and not view.stamp.has_unindexed:
+                    return view
+        else:
+            self._primary.index_pending(space)
         return self._sync(space, None)
 
     def _sync(self, space: str, stamp: VersionStamp | None) -> CachedSpace:
@@ -150,10 +165,12 @@ class Indexer:
         encoder: TextEncoder | None = None,
         progress: ProgressCallback | None = None,
         total: int = 0,
+        stamp: VersionStamp | None = None,
     ) -> int:
         """Index all items of these spaces without an entry. Returns their number.
 
-        `encoder` computes the vectors and terms; by default this process does.
+        `encoder` computes the vectors and terms; by default this process does. `stamp` is the current one of
+        the first space, if the caller has just read it.
         """
         encoder = encoder or self._encoder
         waiting = deque(spaces)
@@ -165,8 +182,7 @@ class Indexer:
                 if space in abandoned:
                     continue
                 try:
-                    view = self._ensure_hashing(space)
-                    self._store.index(space, *self._create_entries(view, items, encoded))
+                    self._write_entries(space, items, encoded, stamp)
                 except ConcurrentUpdate:  # regrouped or indexed by another process meanwhile: read it again
                     abandoned.add(space)
                     if space not in waiting:
@@ -175,10 +191,25 @@ class Indexer:
                 except NotFound:  # the user was erased meanwhile
                     abandoned.add(space)
                     continue
+                finally:
+                    stamp = None
                 done += len(items)
                 if progress:
                     progress(done, max(total, done))
         return done
+
+    def _write_entries(
+        self, space: str, items: Sequence[UnindexedItem], encoded: EncodedTexts, stamp: VersionStamp | None
+    ) -> None:
+        """Store the index entries of items, and apply them to the view if nothing else has changed."""
+        view = self._ensure_hashing(space, stamp)
+        entries, epoch = self._create_entries(view, items, encoded)
+        written = self._store.index(space, entries, epoch)
+        with view.lock:
+            if written.follows(view.stamp):
+                periods = (item.period for item in items if item.period is not None)
+                view.apply(IndexDelta(written, tuple(entries), tuple(periods)))
+                self._cache.update_size((self._store.tenant, space), view)
 
     def _next_page(self, waiting: deque[str], size: int) -> list[tuple[str, Sequence[UnindexedItem]]]:
         """The next batches of items to index, `size` items in all. Removes the spaces that end within it."""
@@ -317,9 +348,9 @@ class Indexer:
                     deciding_vectors[row] = new_turns.get(item.turn, indexed)
         return [int(group) for group in lsh.assign_groups(view.hashing, deciding_vectors)]
 
-    def _ensure_hashing(self, space: str) -> CachedSpace:
+    def _ensure_hashing(self, space: str, stamp: VersionStamp | None) -> CachedSpace:
         """Give a new space a random hashing. A space that lost its hashing waits for `regroup`."""
-        view = self.view(space)
+        view = self._sync(space, stamp) if stamp else self.view(space)
         if view.hashing is None and not view.index.size("turn"):
             hashing = lsh.random_hashing(self._embedder.dim, lsh.choose_group_count(0), HASHING_SEED)
             self._store.regroup(space, hashing, {}, view.stamp)

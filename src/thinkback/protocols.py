@@ -388,8 +388,11 @@ class IndexStore(Protocol):
         """Items without an index entry, in order."""
         ...
 
-    def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> None:
-        """Write the entries for the items returned by `unindexed`, in that order; `epoch` as in `apply`."""
+    def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> VersionStamp:
+        """Write the entries for the items returned by `unindexed`, in that order; `epoch` as in `apply`.
+
+        Returns the stamp of the space with them. If its version is the next one, nothing else has changed.
+        """
         ...
 
     def stamp(self, space: str) -> VersionStamp:

@@ -32,12 +32,16 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class UnindexedItem:
-    """A turn or thought that needs an index entry. The vector of turn `turn` may decide its group."""
+    """A turn or thought that needs an index entry. The vector of turn `turn` may decide its group.
+
+    `period` is when it holds, if it is stored already.
+    """
 
     kind: ItemKind
     id: int
     text: str
     turn: int
+    period: ValidityPeriod | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +108,10 @@ class VersionStamp:
     epoch: int = -1
     version: int = -1
     has_unindexed: bool = field(default=False, compare=False)
+
+    def follows(self, earlier: VersionStamp) -> bool:
+        """Whether this is the version directly after an earlier one."""
+        return self.epoch == earlier.epoch and self.version == earlier.version + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,9 +219,8 @@ class PostgresDatabase:
     def write(self, *, derived: bool = False, pipelined: bool = False) -> Iterator[None]:
         if self._current() is not None:
             raise RuntimeError("write() inside a transaction")
-        with self._transaction(self._shared.primary, "BEGIN", pipelined=pipelined):
-            if derived:
-                self._require_transaction().execute("SET LOCAL synchronous_commit = off")
+        begin = "BEGIN; SET LOCAL synchronous_commit = off" if derived else "BEGIN"
+        with self._transaction(self._shared.primary, begin, pipelined=pipelined):
             yield
 
     def mark_for_scrub(self) -> None:

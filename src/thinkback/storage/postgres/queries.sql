@@ -391,17 +391,23 @@ ON CONFLICT (tenant, space, kind, id) DO UPDATE SET
   stamp = excluded.stamp
 
 -- name: entries.unindexed_turns
-SELECT id, query, response FROM turns
-WHERE tenant = $tenant AND space = $1 AND id > (SELECT indexed_turn FROM spaces WHERE tenant = $tenant AND id = $1) ORDER BY id LIMIT nullif($2, -1)
+SELECT t.id, t.query, t.response, t.at, t.recorded_at, (
+  SELECT a.at FROM actions a WHERE a.tenant = t.tenant AND a.space = t.space AND a.id = t.hidden_by
+)
+FROM spaces s JOIN turns t ON t.tenant = s.tenant AND t.space = s.id AND t.id > s.indexed_turn
+WHERE s.tenant = $1 AND s.name = $2 ORDER BY t.id LIMIT nullif($3, -1)
 
 -- name: entries.unindexed_thoughts
-SELECT id, CASE WHEN relation IN ('same as', 'instruction') THEN '' ELSE sentence END, sources FROM thoughts
-WHERE tenant = $tenant AND space = $1 AND id > (SELECT indexed_thought FROM spaces WHERE tenant = $tenant AND id = $1) ORDER BY id LIMIT nullif($2, -1)
+SELECT t.id, CASE WHEN t.relation IN ('same as', 'instruction') THEN '' ELSE t.sentence END, t.sources,
+  t.valid_from, t.valid_to, t.recorded_at, t.retired_at
+FROM spaces s JOIN thoughts t ON t.tenant = s.tenant AND t.space = s.id AND t.id > s.indexed_thought
+WHERE s.tenant = $1 AND s.name = $2 ORDER BY t.id LIMIT nullif($3, -1)
 
 -- name: entries.advance
 UPDATE spaces SET version = version + 1,
-  indexed_turn = greatest(indexed_turn, $2), indexed_thought = greatest(indexed_thought, $3)
-WHERE tenant = $tenant AND id = $1 RETURNING version
+  indexed_turn = greatest(indexed_turn, $3), indexed_thought = greatest(indexed_thought, $4)
+WHERE tenant = $1 AND name = $2
+RETURNING id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
 
 -- name: entries.changed
 SELECT kind, id, grp, vector, terms FROM entries

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from thinkback import errors
 from thinkback.language.names import normalise_name
-from thinkback.storage.relational.database import Cursor, Database
+from thinkback.storage.relational.database import Cursor, Database, Row
+from thinkback.types import VersionStamp
 
 _EPOCHS_PER_SPACE = 1 << 24
 _Result = TypeVar("_Result")
@@ -17,6 +18,12 @@ _Result = TypeVar("_Result")
 def global_epoch(space_id: int, epoch: int) -> int:
     """An epoch that is unique across spaces, so that a space erased and created again gets a new one."""
     return space_id * _EPOCHS_PER_SPACE + epoch
+
+
+def stamp_from_row(row: Row) -> VersionStamp:
+    """The stamp of a space from its id, epoch, version, and whether anything is unindexed."""
+    space_id, epoch, version, has_unindexed = row
+    return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
 
 
 class RelationalBase(ABC):
@@ -53,22 +60,25 @@ class RelationalBase(ABC):
 
     def _locked_space(self, lock: Cursor, space: str, epoch: int | None) -> int:
         """The answer to the statement `space.lock`."""
-        row: tuple[Any, ...] | None = lock.fetchone()
+        return self._checked_space(lock, space, epoch)[0]
+
+    def _checked_space(self, locked: Cursor, space: str, epoch: int | None) -> tuple[int, VersionStamp]:
+        """The row id and the stamp of a space, from the answer to a statement that locks it."""
+        row: tuple[Any, ...] | None = locked.fetchone()
         if row is None:
             raise errors.NotFound(f"user {space!r} has no memories")
-        space_id, current, *_ = row
-        if epoch is not None and epoch != global_epoch(space_id, current):
+        stamp = stamp_from_row(row)
+        if epoch is not None and epoch != stamp.epoch:
             raise errors.ConcurrentUpdate(
                 f"the index of user {space!r} was rebuilt meanwhile: compute it again"
             )
-        return int(space_id)
-
-    def _require_embedder(self) -> None:
-        """Check, inside a write transaction, that no process has converted the database meanwhile."""
-        self._check_embedder(self._db.run("meta.lock", ("embedder",)))
+        return int(row[0]), stamp
 
     def _check_embedder(self, lock: Cursor) -> None:
-        """The answer to the statement `meta.lock`."""
+        """Check, inside a write transaction, that no process has converted the database meanwhile.
+
+        `lock` is the answer to the statement `meta.lock`.
+        """
         row = lock.fetchone()
         bound = self._db.bound_embedder
         if bound is not None and (row is None or row[0] != bound):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thinkback import errors
 from thinkback.storage.relational import rows
-from thinkback.storage.relational.base import RelationalBase, global_epoch
+from thinkback.storage.relational.base import RelationalBase, stamp_from_row
 from thinkback.storage.relational.database import Database, Row
 from thinkback.times import from_micros
 from thinkback.types import (
@@ -41,31 +41,25 @@ class IndexMixin(RelationalBase):
     """`IndexStore`."""
 
     def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
-        space_id = self._find_space(space)
-        if space_id is None:
-            return []
-        turns = self._db.read("entries.unindexed_turns", (space_id, limit))
-        items = [
-            UnindexedItem("turn", id_, _turn_text(query, response), id_) for id_, query, response in turns
-        ]
-        if len(items) < limit:
-            thoughts = self._db.read("entries.unindexed_thoughts", (space_id, limit - len(items)))
-            items += [
-                UnindexedItem("thought", id_, text, _first_turn_in_json(sources))
-                for id_, text, sources in thoughts
-            ]
-        return items
+        parameters = (*self._space_key(space), limit)
+        turns, thoughts = self._db.read_together(
+            ("entries.unindexed_turns", parameters), ("entries.unindexed_thoughts", parameters)
+        )
+        items = [_unindexed_turn(*row) for row in turns]
+        items += [_unindexed_thought(*row) for row in thoughts]
+        return items if limit < 0 else items[:limit]
 
-    def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> None:
+    def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> VersionStamp:
+        last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
+        last_thought = max((entry.id for entry in entries if entry.kind == "thought"), default=0)
         with self._db.write(derived=True, pipelined=True):
-            space_id = self._require_space(space, epoch)
-            self._require_embedder()
-            last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
-            last_thought = max((entry.id for entry in entries if entry.kind == "thought"), default=0)
-            advanced = self._db.run("entries.advance", (space_id, last_turn, last_thought)).fetchone()
-            (version,) = rows.require_row("spaces", advanced)
+            advanced = self._db.run("entries.advance", (*self._space_key(space), last_turn, last_thought))
+            embedder = self._db.run("meta.lock", ("embedder",))
+            space_id, stamp = self._checked_space(advanced, space, epoch)
+            self._check_embedder(embedder)
             for entry in entries:
-                write_entry(self._db, space_id, entry, version)
+                write_entry(self._db, space_id, entry, stamp.version)
+        return stamp
 
     def stamp(self, space: str) -> VersionStamp:
         return _stamp_from_rows(self._db.read("space.stamp", self._space_key(space)))
@@ -104,8 +98,7 @@ class IndexMixin(RelationalBase):
         with self._db.write():
             space_id = self._require_space(space)
             locked = self._db.run("space.lock", self._space_key(space)).fetchone()
-            id_, epoch, version, _ = rows.require_row("spaces", locked)
-            if VersionStamp(global_epoch(id_, epoch), version) != expected:
+            if stamp_from_row(rows.require_row("spaces", locked)) != expected:
                 return False
             matrix = np.ascontiguousarray(hashing.matrix, dtype="<f4")
             metadata = (matrix.shape[1], hashing.seed, int(hashing.learned), hashing.probes, hashing.size)
@@ -199,13 +192,19 @@ class IndexMixin(RelationalBase):
 def _stamp_from_rows(records: Sequence[Row]) -> VersionStamp:
     if not records:
         return VersionStamp()
-    space_id, epoch, version, has_unindexed = records[0]
-    return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))
+    return stamp_from_row(records[0])
 
 
 @rows.reads_rows_of("turns")
-def _turn_text(query: str, response: str) -> str:
-    return "\n".join(side for side in (query, response) if side)
+def _unindexed_turn(id_: int, query: str, response: str, *period: Any) -> UnindexedItem:
+    text = "\n".join(side for side in (query, response) if side)
+    return UnindexedItem("turn", id_, text, id_, _turn_period_from_row(id_, *period))
+
+
+@rows.reads_rows_of("thoughts")
+def _unindexed_thought(id_: int, text: str, sources: str, *times: Any) -> UnindexedItem:
+    period = _thought_period_from_row(id_, sources, *times)
+    return UnindexedItem("thought", id_, text, period.turn, period)
 
 
 def _first_source_turn(sources: Sequence[Source]) -> int:

@@ -377,17 +377,21 @@ ON CONFLICT (space, kind, id) DO UPDATE SET
   stamp = excluded.stamp
 
 -- name: entries.unindexed_turns
-SELECT id, query, response FROM turns
-WHERE space = ?1 AND id > (SELECT indexed_turn FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
+SELECT t.id, t.query, t.response, t.at, t.recorded_at, (SELECT a.at FROM actions a WHERE a.space = t.space AND a.id = t.hidden_by)
+FROM spaces s JOIN turns t ON t.space = s.id AND t.id > s.indexed_turn
+WHERE s.tenant = ?1 AND s.name = ?2 ORDER BY t.id LIMIT ?3
 
 -- name: entries.unindexed_thoughts
-SELECT id, CASE WHEN relation IN ('same as', 'instruction') THEN '' ELSE sentence END, sources FROM thoughts
-WHERE space = ?1 AND id > (SELECT indexed_thought FROM spaces WHERE id = ?1) ORDER BY id LIMIT ?2
+SELECT t.id, CASE WHEN t.relation IN ('same as', 'instruction') THEN '' ELSE t.sentence END, t.sources,
+  t.valid_from, t.valid_to, t.recorded_at, t.retired_at
+FROM spaces s JOIN thoughts t ON t.space = s.id AND t.id > s.indexed_thought
+WHERE s.tenant = ?1 AND s.name = ?2 ORDER BY t.id LIMIT ?3
 
 -- name: entries.advance
 UPDATE spaces SET version = version + 1,
-  indexed_turn = max(indexed_turn, ?2), indexed_thought = max(indexed_thought, ?3)
-WHERE id = ?1 RETURNING version
+  indexed_turn = max(indexed_turn, ?3), indexed_thought = max(indexed_thought, ?4)
+WHERE tenant = ?1 AND name = ?2
+RETURNING id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought
 
 -- name: entries.changed
 SELECT kind, id, grp, vector, terms FROM entries WHERE space = (SELECT id FROM spaces WHERE tenant = ?1 AND name = ?2) AND stamp > ?3 ORDER BY stamp, kind, id

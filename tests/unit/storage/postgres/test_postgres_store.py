@@ -75,7 +75,7 @@ def test_reembed_finish_counts_the_entries_of_a_writer_that_has_not_committed(st
     finisher = Thread(target=finish)
     with store._db.write():
         space_id = store._require_space("ann")
-        store._require_embedder()
+        store._check_embedder(store._db.run("meta.lock", ("embedder",)))
         finisher.start()
         finisher.join(0.5)
         write_entry(store._db, space_id, index_entry("turn", 1, "hello"), 1)
