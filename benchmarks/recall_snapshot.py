@@ -6,7 +6,7 @@
     python benchmarks/recall_snapshot.py time lives.db [--profile]   CPU time of a recall without embedding
 
 A change that only makes recall faster leaves the snapshots equal: the same items in the same order with the
-same texts and reasons, scores within 1e-9. The data is read from THINKBACK_DATA.
+same texts and reasons, scores within 1e-6. The data is read from THINKBACK_DATA.
 """
 
 from __future__ import annotations
