@@ -109,13 +109,17 @@ class Indexer:
             return self._sync(space, stamp)
         if self._primary is None:
             self.index_spaces([space], stamp=stamp)
-            view = self._cache.get((self._store.tenant, space))
+            view = self.last_view(space)
             with view.lock:
                 if view.stamp.follows(stamp) and not view.stamp.has_unindexed:
                     return view
         else:
             self._primary.index_pending(space)
         return self._sync(space, None)
+
+    def last_view(self, space: str) -> CachedSpace:
+        """The cached index as it was brought up to date last; empty if it never was."""
+        return self._cache.get((self._store.tenant, space))
 
     def _sync(self, space: str, stamp: VersionStamp | None) -> CachedSpace:
         """The view at this stamp or a later one; None if the stamp is unknown, because something changed."""
@@ -207,8 +211,9 @@ class Indexer:
         written = self._store.index(space, entries, epoch)
         with view.lock:
             if written.follows(view.stamp):
-                periods = (item.period for item in items if item.period is not None)
-                view.apply(IndexDelta(written, tuple(entries), tuple(periods)))
+                periods = tuple(item.period for item in items if item.period is not None)
+                turns = tuple(item.row for item in items if item.row is not None)
+                view.apply(IndexDelta(written, tuple(entries), periods, turns))
                 self._cache.update_size((self._store.tenant, space), view)
 
     def _next_page(self, waiting: deque[str], size: int) -> list[tuple[str, Sequence[UnindexedItem]]]:

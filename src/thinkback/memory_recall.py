@@ -145,6 +145,12 @@ class MemoryRecall(MemoryQueries):
 
     search = recall
 
+    def known_instructions(self) -> Sequence[Thought]:
+        """The standing wishes as of the last recall in this process; `instructions` asks the database."""
+        view = self._recall_indexer.last_view(self.user)
+        with view.lock:
+            return RecallCache.of(view).instructions(self.instructions)
+
     def kinds(self, query: str) -> dict[Kind, float]:
         """Probability that the query asks for each memory kind (PerLTQA, Eq. 1)."""
         text = checked_text(query, "query")

@@ -39,6 +39,7 @@ class RecallCache:
         self._entity_graph: EntityGraph | None = None
         self._thought_links: ThoughtLinks | None = None
         self._retired: RetiredThoughts | None = None
+        self._instructions: Sequence[Thought] | None = None
         self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
 
     @classmethod
@@ -55,7 +56,7 @@ class RecallCache:
         return rows * _ROW_BYTES + len(self._memo) * _MEMO_ENTRY_BYTES
 
     def invalidate(self, delta: IndexDelta) -> None:
-        """Drop everything that a change of the space may have changed."""
+        """Drop everything that a change of the space may have changed, and keep new turns."""
         changed = [period.id for period in delta.periods if period.kind == "thought"]
         for id_ in changed:
             self._thoughts.pop(id_, None)
@@ -63,6 +64,7 @@ class RecallCache:
         for period in delta.periods:
             if period.kind == "turn":
                 self._turns.pop(period.id, None)
+        _keep(self._turns, [TurnRow(turn) for turn in delta.turns])
         kinds = {entry.kind for entry in delta.entries} | {period.kind for period in delta.periods}
         if kinds == {"turn"}:  # new turns change nothing about the others
             return
@@ -70,6 +72,7 @@ class RecallCache:
             self._entity_graph = None
             self._thought_links = None
             self._retired = None
+            self._instructions = None
         for id_ in [row.id for row in self._turns.values() if row.memory.thought_at is None]:
             del self._turns[id_]  # it may have been thought about
 
@@ -101,6 +104,12 @@ class RecallCache:
             self._retired = read()
         return self._retired
 
+    def instructions(self, read: Callable[[], Sequence[Thought]]) -> Sequence[Thought]:
+        """The standing wishes of the user; `read` loads them if thoughts have changed."""
+        if self._instructions is None:
+            self._instructions = read()
+        return self._instructions
+
     def memoise(self, function: Callable[[str], Value], text: str) -> Value:
         """`function(text)`, from the cache if it was called before. The function must be pure."""
         if len(text) > MAX_TEXT_CHARS:
@@ -125,7 +134,12 @@ def _read_through(
         return [cache[id_] for id_ in sorted(ids)]
     new = {memory.id: make_row(memory) for memory in read(missing)}
     rows = [new.get(id_) or cache[id_] for id_ in sorted(ids) if id_ in new or id_ in cache]
-    cache.update((id_, row) for id_, row in new.items() if len(row.text) <= MAX_TEXT_CHARS)
+    _keep(cache, new.values())
+    return rows
+
+
+def _keep(cache: dict[int, Row], rows: Iterable[Row]) -> None:
+    """Add rows to a cache, unless they are long; the oldest ones make room."""
+    cache.update((row.id, row) for row in rows if len(row.text) <= MAX_TEXT_CHARS)
     while len(cache) > MAX_ROWS:
         del cache[next(iter(cache))]
-    return rows

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from thinkback.types.turn import ItemKind
+from thinkback.types.turn import ItemKind, Turn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ class IndexEntry:
 class UnindexedItem:
     """A turn or thought that needs an index entry. The vector of turn `turn` may decide its group.
 
-    `period` is when it holds, if it is stored already.
+    `period` is when it holds, if it is stored already; `row` is the stored turn.
     """
 
     kind: ItemKind
@@ -42,6 +42,7 @@ class UnindexedItem:
     text: str
     turn: int
     period: ValidityPeriod | None = None
+    row: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +117,12 @@ class VersionStamp:
 
 @dataclass(frozen=True, slots=True)
 class IndexDelta:
-    """Index entries and validity periods that changed since an earlier stamp."""
+    """Index entries and validity periods that changed since an earlier stamp.
+
+    `turns` are new turns that were read on the way.
+    """
 
     stamp: VersionStamp
     entries: tuple[IndexEntry, ...] = ()
     periods: tuple[ValidityPeriod, ...] = ()
+    turns: tuple[Turn, ...] = ()

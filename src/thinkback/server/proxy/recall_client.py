@@ -139,7 +139,7 @@ def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> Recal
     items = exclude_sent(query, found.items, _source_turns(memory, found.items) if query.has_history else {})
     rendered = render_recalled(text, items[:limit], options.recall_token_budget)
     used = to_recalled_items(recalled.item for recalled in rendered)
-    wishes = format_wishes([thought.sentence for thought in memory.instructions()])
+    wishes = format_wishes([thought.sentence for thought in memory.known_instructions()])
     memories = _render_block(rendered) if rendered else ""
     block = "\n\n".join(part for part in (wishes, memories) if part)
     return RecalledMemories(

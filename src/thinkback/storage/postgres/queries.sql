@@ -391,7 +391,8 @@ ON CONFLICT (tenant, space, kind, id) DO UPDATE SET
   stamp = excluded.stamp
 
 -- name: entries.unindexed_turns
-SELECT t.id, t.query, t.response, t.at, t.recorded_at, (
+SELECT t.id, t.session, t.key, t.asker, t.answerer, t.at, t.recorded_at, t.recalled, t.query, t.response, t.thought_at,
+  t.checks, t.hidden_by, t.findings, (
   SELECT a.at FROM actions a WHERE a.tenant = t.tenant AND a.space = t.space AND a.id = t.hidden_by
 )
 FROM spaces s JOIN turns t ON t.tenant = s.tenant AND t.space = s.id AND t.id > s.indexed_turn

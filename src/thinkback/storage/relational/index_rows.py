@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -196,9 +197,10 @@ def _stamp_from_rows(records: Sequence[Row]) -> VersionStamp:
 
 
 @rows.reads_rows_of("turns")
-def _unindexed_turn(id_: int, query: str, response: str, *period: Any) -> UnindexedItem:
-    text = "\n".join(side for side in (query, response) if side)
-    return UnindexedItem("turn", id_, text, id_, _turn_period_from_row(id_, *period))
+def _unindexed_turn(*row: Any) -> UnindexedItem:
+    turn, hidden_at = rows.turn_from_row(row[:-1]), rows.optional_time(row[-1])
+    period = _turn_period(turn.id, turn.at, turn.recorded_at, hidden_at)
+    return UnindexedItem("turn", turn.id, turn.text, turn.id, period, turn)
 
 
 @rows.reads_rows_of("thoughts")
@@ -222,15 +224,26 @@ def _turn_periods_from_rows(records: Iterable[Row]) -> list[ValidityPeriod]:
 
 
 def _turn_period_from_row(id_: int, at: int, recorded_at: int, hidden_at: int | None) -> ValidityPeriod:
-    """A hidden turn is retired, and valid at no time."""
     said_at = from_micros(at)
+    return _turn_period(
+        id_,
+        said_at,
+        said_at if recorded_at == at else from_micros(recorded_at),
+        rows.optional_time(hidden_at),
+    )
+
+
+def _turn_period(
+    id_: int, said_at: datetime, recorded_at: datetime, hidden_at: datetime | None
+) -> ValidityPeriod:
+    """A hidden turn is retired, and valid at no time."""
     return ValidityPeriod(
         id=id_,
         turn=id_,
         valid_from=said_at,
         valid_to=None if hidden_at is None else said_at,
-        recorded_at=said_at if recorded_at == at else from_micros(recorded_at),
-        retired_at=rows.optional_time(hidden_at),
+        recorded_at=recorded_at,
+        retired_at=hidden_at,
         kind="turn",
     )
 
