@@ -93,6 +93,8 @@ def add_dates(text: str, at: datetime) -> str:
     result: list[str] = []
     done = 0
     earlier = find_time_expressions(text, at, past=True)
+    if not earlier:
+        return text
     later = {time.span: time for time in find_time_expressions(text, at, past=False)}
     for past in earlier:
         start, end = past.span

@@ -12,7 +12,7 @@ from typing import Any
 from thinkback.server.identity import Principal
 from thinkback.server.proxy import ipc_client
 from thinkback.server.proxy.exchange import ChatQuery
-from thinkback.server.proxy.recall_client import RECALL_THREADS, recall_memories
+from thinkback.server.proxy.recall_client import count_recall_threads, recall_memories
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
 
@@ -25,7 +25,8 @@ class RecallWorker:
     def __init__(self, memories: MemoryRegistry, options: Options) -> None:
         self._memories = memories
         self._options = options
-        self._pool = ThreadPool(threads=RECALL_THREADS, max_queued=MAX_QUEUED_RECALLS)
+        threads = count_recall_threads(memories.root.embedder.name)
+        self._pool = ThreadPool(threads, max_queued=MAX_QUEUED_RECALLS)
         self._stop = asyncio.Event()
         self.connections: set[_WorkerConnection] = set()
 

@@ -26,12 +26,12 @@ from thinkback.server.proxy.answer_capture import AnswerText
 from thinkback.server.proxy.exchange import ChatQuery, Exchange
 from thinkback.server.proxy.inject import JsonBody
 from thinkback.server.proxy.recall_client import (
-    RECALL_THREADS,
     ChatTurn,
     KeyRevoked,
     RecallClient,
     RecalledMemories,
     UnusableQuery,
+    count_recall_threads,
 )
 from thinkback.server.proxy.relay import Relay
 from thinkback.server.proxy.upstreams import Upstream, UpstreamRequest, UpstreamResponse
@@ -127,7 +127,8 @@ class RecallStep:
         finally:
             self._running -= 1
         self._breaker.record_success()
-        cost = max(found.cpu_seconds, found.seconds / RECALL_THREADS)
+        threads = count_recall_threads(memory.embedder.name)
+        cost = max(found.cpu_seconds, found.seconds / threads)
         self._average_cost += _SMOOTHING * (cost - self._average_cost)
         self._telemetry.count("thinkback_recalls_total")
         self._telemetry.observe(STAGE_METRIC, time.perf_counter() - started, stage="recall")

@@ -27,8 +27,7 @@ from thinkback.types import Answer, Candidate, RecalledItem, Recollection, Turn
 
 _log = logging.getLogger("thinkback.server.proxy")
 
-RECALL_THREADS = 4
-"""Of a recall process: a remote embedder blocks, and a local one releases the interpreter lock."""
+LOCAL_RECALL_THREADS, REMOTE_RECALL_THREADS = 2, 8
 MAX_QUERY_CHARS = 8_000  # the end of a longer message is used: recall for a pasted book takes seconds
 _OVERFETCH_FACTOR = 2  # recall more if the client may send half of the memories itself
 
@@ -39,6 +38,15 @@ class UnusableQuery(Exception):
 
 class KeyRevoked(Exception):
     """The API key of a request was revoked or expired before its turn was stored."""
+
+
+def count_recall_threads(embedder: str) -> int:
+    """The number of threads of a recall process.
+
+    With a local embedder a recall waits for the database only, and more than two threads compete for the
+    interpreter lock. A remote one blocks its thread.
+    """
+    return REMOTE_RECALL_THREADS if embedder.startswith("openai:") else LOCAL_RECALL_THREADS
 
 
 @dataclass(frozen=True, slots=True)
