@@ -145,6 +145,37 @@ def test_detail_has_source_quote_history_and_replacement(server: ServerApp, memo
     server.run(work)
 
 
+def test_transcripts_are_redacted_wherever_they_are_shown(server: ServerApp, memory: Memory) -> None:
+    api = Api(server)
+    said = memory.remember(
+        "My door code is 7741. My brother is called Tom.", "Noted: 7741 opens it.", session="flat"
+    )
+    memory.post_think()
+    brother = next(thought for thought in memory.thoughts() if "Tom" in thought.objects)
+
+    async def work() -> None:
+        turns = await api.get("/v1/memory/turns", session="flat")
+        assert turns["items"] == [await api.get(f"/v1/memory/turns/{said.id}")]
+        shown = turns["items"][0]
+        assert "[redacted" in shown["query"]
+        assert shown["query"].endswith("My brother is called Tom.")
+        detail = await api.get(f"/v1/memory/thoughts/{brother.id}/detail")
+        quoted = detail["sources"][0]
+        assert quoted["before"] + quoted["quote"] + quoted["after"] == shown["query"]
+        assert "Tom" in quoted["quote"]
+        assert quoted["before"]
+        assert shown["query"][quoted["start"] : quoted["end"]] == quoted["quote"]
+        again = {"text": "The door code is 7742.", "session": "flat"}
+        corrected = await api.ask("POST", f"/v1/memory/turns/{said.id}/correct", again)
+        sent = {"query": "My cabin alarm code is 7743.", "response": "", "session": "flat"}
+        stored = await api.ask("POST", "/v1/memory/turns", sent)
+        for reply in (turns, detail, corrected.json(), stored.json()):
+            assert "774" not in json.dumps(reply)
+
+    server.run(work)
+    assert "7741" in memory.turns(session="flat", hidden=True)[0].query
+
+
 def test_timeline_graph_and_map(server: ServerApp, memory: Memory) -> None:
     api = Api(server)
 

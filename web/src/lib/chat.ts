@@ -111,11 +111,12 @@ export function explainNoAnswer(error: unknown): string {
   return error.message || explainError(error);
 }
 
-/** The turn that was just stored, if it is the answer to `text`. */
-export async function storedTurn(session: string, text: string): Promise<Turn | null> {
+/** The turn that was just stored for `text`; its own text may be redacted. `before` are the messages before it. */
+export async function storedTurn(session: string, text: string, before: readonly Message[]): Promise<Turn | null> {
   const page = await get<Page<Turn>>("/v1/memory/turns", { session, newest: true, limit: 1 });
   const turn = page.items.at(-1);
-  return turn && turn.query.trim() === text.trim() ? turn : null;
+  const last = Math.max(0, ...before.map((message) => message.turn?.id ?? 0));
+  return turn && (turn.id > last || turn.query.trim() === text.trim()) ? turn : null;
 }
 
 const LEARN_DELAYS_MS = [400, 800, 1600, 3200, 6400];

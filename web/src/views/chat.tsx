@@ -140,7 +140,7 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
         onText: (whole) => change(answer, { text: (reply = whole) }),
       });
       change(answer, { streaming: false, recalled });
-      const turn = mode === "on" ? await orNotice(storedTurn(name, words)) : null;
+      const turn = mode === "on" ? await orNotice(storedTurn(name, words, history)) : null;
       change(question, { turn });
       change(answer, { turn });
       if (turn) {
