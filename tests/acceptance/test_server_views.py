@@ -201,6 +201,41 @@ def test_timeline_graph_and_map(server: ServerApp, memory: Memory) -> None:
     server.run(work)
 
 
+def test_negation_is_kept_in_the_graph(server: ServerApp, memory: Memory) -> None:
+    memory.remember("I don't eat pork.")
+    memory.post_think()
+    api = Api(server)
+
+    async def work() -> None:
+        edges = (await api.get("/v1/memory/graph"))["edges"]
+        negated = [edge for edge in edges if edge["negated"]]
+        assert [edge["relation"] for edge in negated] == ["eats"]
+        assert len(edges) > len(negated)
+
+    server.run(work)
+
+
+def test_announced_events_are_on_their_day(server: ServerApp, memory: Memory) -> None:
+    said_on = datetime(2024, 9, 2, 10, tzinfo=UTC)
+    memory.remember("I have an eye test on 19 September.", at=said_on)
+    memory.remember("I fell off my bike on 30 August.", at=said_on)
+    memory.post_think()
+    api = Api(server)
+
+    async def work() -> None:
+        life = await api.get("/v1/memory/timeline")
+        days = {item["sentence"]: (item["at"][:10], item["dated"]) for item in life["items"]}
+        test = next(found for sentence, found in days.items() if "eye test" in sentence)
+        assert test == ("2024-09-19", True)
+        fall = next(day for sentence, (day, _) in days.items() if "bike" in sentence)
+        assert fall <= "2024-09-02"
+        assert [item["at"] for item in life["items"]] == sorted(item["at"] for item in life["items"])
+        assert life["last"].startswith("2024-09-19")
+        assert sum(sum(bucket["counts"].values()) for bucket in life["buckets"]) == life["total"]
+
+    server.run(work)
+
+
 def test_names_in_plain_sentences_are_people_of_graph_and_filter(server: ServerApp, memory: Memory) -> None:
     api = Api(server)
     said = (

@@ -107,7 +107,10 @@ class ThoughtDetailResponse(ResponseModel):
 
 
 class TimelineItem(ResponseModel):
-    """A thought from `at` until `until`. If it is not `dated`, `at` is when it was said."""
+    """A thought from `at` until `until`. If it is not `dated`, `at` is when it was said.
+
+    An event that was announced is on the day that its sentence names.
+    """
 
     id: int
     at: datetime
@@ -141,11 +144,12 @@ class GraphNode(ResponseModel):
 
 
 class GraphEdge(ResponseModel):
-    """A thought that joins two nodes, by their ids."""
+    """A thought that joins two nodes, by their ids. A negated one says that the relation does not hold."""
 
     source: int
     target: int
     relation: str
+    negated: bool
     thought: int
     current: bool
 
