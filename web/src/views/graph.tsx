@@ -4,7 +4,7 @@ import { Canvas, drawLabel, type Viewport } from "../components/canvas";
 import { get, memoryVersion } from "../lib/api";
 import { forceLayout } from "../lib/force-layout";
 import { useLoad } from "../lib/hooks";
-import { formatNumber, personName, t, term } from "../lib/i18n";
+import { formatNumber, personName, relationName, t, term } from "../lib/i18n";
 import { href, replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import { colour } from "../lib/theme";
@@ -12,6 +12,7 @@ import type { Graph } from "../lib/types";
 
 const MAX_NODES = 150;
 const MAX_TABLE_ROWS = 300;
+const NEGATED_DASHES_PX = [5, 4];
 const COLOURS = { user: "accent", person: "kind-relationship", thing: "kind-knowledge" } as const;
 
 /** People and things as a graph; a node that is picked shows its thoughts. */
@@ -47,7 +48,7 @@ export function GraphTab() {
   ];
   // A sentence that is kept as it was said joins the names in it, without a relation.
   const relationOf = (edge: Graph["edges"][number]) => {
-    if (edge.relation) return term("relation", edge.relation);
+    if (edge.relation) return relationName(edge.relation, edge.negated);
     const source = data.nodes[layout.index.get(edge.source) ?? -1];
     return t(source?.type === "user" ? "graph.mentions" : "graph.together");
   };
@@ -66,6 +67,7 @@ export function GraphTab() {
       context.globalAlpha = near ? 0.9 : picked === null ? (edge.current ? 0.4 : 0.15) : 0.1;
       context.lineWidth = near ? 1.6 : 1;
       const [from, to] = [point(a, view), point(b, view)];
+      context.setLineDash(edge.negated ? NEGATED_DASHES_PX : []);
       context.beginPath();
       context.moveTo(...from);
       context.lineTo(...to);
@@ -75,6 +77,7 @@ export function GraphTab() {
         drawLabel(context, relationOf(edge).slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3, text);
       }
     }
+    context.setLineDash([]);
     const labels: { x: number; y: number; half: number }[] = [];
     data.nodes.forEach((node, position) => {
       const [x, y] = point(position, view);
