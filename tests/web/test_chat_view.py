@@ -192,7 +192,8 @@ def test_secret_is_redacted_in_the_transcript_and_its_turn_is_known(open_page: O
 def test_erasing_also_removes_the_answers_that_the_tab_keeps(open_page: OpenPage) -> None:
     page = open_page("chat/erased", "erased")
     say(page, "I live in Turin.", 1)
-    page.wait_for_function("sessionStorage.getItem('thinkback.answers') !== null")
+    page.locator(".message.user").get_by_role("button", name="Forget this").wait_for()
+    assert "erased" in page.evaluate("sessionStorage.getItem('thinkback.answers')")
     page.evaluate("location.hash = '#/memory'")
     page.get_by_role("button", name="Erase everything").click()
     page.get_by_label('Type "erase" to confirm').fill("erase")

@@ -134,7 +134,8 @@ def test_next_visit_is_the_first_unused_one(open_page: OpenPage, site: Site) -> 
         held.append(route)
 
     page.route("**/v1/clinic/patients/p-78/visits?*", hold)
-    page.evaluate("location.hash = '#/clinic/p-78'")
+    with page.expect_request("**/v1/clinic/patients/p-78/visits?*"):
+        page.evaluate("location.hash = '#/clinic/p-78'")
     page.get_by_role("heading", level=1, name="p-78").wait_for()
     page.locator("main").get_by_text("Loading").wait_for()
     assert page.get_by_label("What the patient says").count() == 0  # not before they are known

@@ -24,6 +24,10 @@ export const zhReasons: readonly (readonly [RegExp, string | ((found: string) =>
   [/^said twice$/, "说了两次"],
   [/^the same relation of the same one: (.+)$/, "同一主体的同一关系：$1"],
   [/^undoes action (\d+)$/, "撤销操作 $1"],
+  [/^undo of action:(\d+): /, "撤销操作 $1："],
+  [/\bforgotten on the web page$/, "在网页上忘记"],
+  [/\bedited on the web page$/, "在网页上编辑"],
+  [/\bcorrected on the web page$/, "在网页上纠正"],
   // candidates of a query
   [/^matters: /, "相关："],
   [/^near: /, "接近："],

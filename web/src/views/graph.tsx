@@ -15,6 +15,10 @@ const MAX_TABLE_ROWS = 300;
 const NEGATED_DASHES_PX = [5, 4];
 const COLOURS = { user: "accent", person: "kind-relationship", thing: "kind-knowledge" } as const;
 
+function pairOf({ source, target }: Graph["edges"][number]): string {
+  return source < target ? `${source}:${target}` : `${target}:${source}`;
+}
+
 /** People and things as a graph; a node that is picked shows its thoughts. */
 export function GraphTab() {
   const version = useStore(memoryVersion);
@@ -57,6 +61,7 @@ export function GraphTab() {
     const zoom = view.scaleX / view.width;
     const colours = { user: colour(COLOURS.user), person: colour(COLOURS.person), thing: colour(COLOURS.thing) };
     const [line, text, surface, accent] = [colour("strong-border"), colour("text"), colour("surface"), colour("accent")];
+    const related = new Set(data.edges.filter((edge) => edge.relation).map(pairOf));
     context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     context.textAlign = "center";
     for (const edge of data.edges) {
@@ -72,7 +77,9 @@ export function GraphTab() {
       context.moveTo(...from);
       context.lineTo(...to);
       context.stroke();
-      if (near && zoom > 0.8) {
+      // Two labels at one place could not be read: the relation says more than that a sentence names both.
+      const hidden = !edge.relation && related.has(pairOf(edge));
+      if (near && !hidden && zoom > 0.8) {
         context.globalAlpha = 1;
         drawLabel(context, relationOf(edge).slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3, text);
       }
