@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from thinkback.language.names import normalise_name
 from thinkback.language.safety.quarantine import SIDES, redact, redact_memory, turn_findings
+from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import extract_terms
 from thinkback.protocols import Store
 from thinkback.types import Ref, Thought, Turn
@@ -76,12 +77,15 @@ def _find_duplicates(thoughts: Sequence[Thought]) -> Iterator[Finding]:
 
 
 def _find_loops(turns_by_id: dict[int, Turn], thoughts: Sequence[Thought]) -> Iterator[Finding]:
-    """Turns that are repeated often, and thoughts from an answer that repeats a memory it was given."""
+    """Statements that are repeated often, and thoughts from an answer that repeats a memory it was given.
+
+    To ask the same again is no loop.
+    """
     by_terms: dict[tuple[str, ...], list[Turn]] = defaultdict(list)
     for turn in turns_by_id.values():
         by_terms[tuple(sorted(_term_set(turn.text)))].append(turn)
     for group in by_terms.values():
-        if len(group) >= LOOP_MIN_REPEATS:
+        if len(group) >= LOOP_MIN_REPEATS and not _only_asks(group[0]):
             refs = tuple(turn.ref for turn in group)
             yield Finding("loop", refs, f"said {len(group)} times", _shorten(redact_memory(group[0]).text))
     thoughts_by_id = {thought.id: thought for thought in thoughts}
@@ -100,6 +104,11 @@ def _find_loops(turns_by_id: dict[int, Turn], thoughts: Sequence[Thought]) -> It
                 refs = (thought.ref, source_turn.ref, *(other.ref for other in repeated))
                 reason = f"the answer in {source_turn.ref} repeats {repeated[0].ref}, which it was given"
                 yield Finding("loop", refs, reason, _shorten(thought.sentence))
+
+
+def _only_asks(turn: Turn) -> bool:
+    sentences = split_sentences(turn.query)
+    return bool(sentences) and all(is_question(sentence.text) for sentence in sentences)
 
 
 def _repeats(thought: Thought, other: Thought) -> bool:

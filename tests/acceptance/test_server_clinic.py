@@ -191,6 +191,16 @@ def test_patients_and_visits_belong_to_their_tenant(server: ServerApp, patient: 
     server.run(work)
 
 
+def test_record_has_no_secrets(patient: Memory) -> None:
+    text = "My allergy portal password is Kestrel-99. My pulse is 61. My locker pin is 4821."
+    patient.remember(text, session="visit-4")
+    patient.post_think()
+    record = build_record(patient.turns(), patient.thoughts(current=False))
+    assert any(point.text == "61" for series in record.findings for point in series.points)
+    assert "Kestrel" not in repr(record)
+    assert "4821" not in repr(record)
+
+
 def test_export_is_a_file(server: ServerApp, patient: Memory) -> None:
     hostile = '</script>"\r\nX-Injected: 1'
     memory = server.services.memories.for_tenant("acme").for_user("patient:evil")

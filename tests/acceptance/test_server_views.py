@@ -145,6 +145,37 @@ def test_detail_has_source_quote_history_and_replacement(server: ServerApp, memo
     server.run(work)
 
 
+def test_transcripts_are_redacted_wherever_they_are_shown(server: ServerApp, memory: Memory) -> None:
+    api = Api(server)
+    said = memory.remember(
+        "My door code is 7741. My brother is called Tom.", "Noted: 7741 opens it.", session="flat"
+    )
+    memory.post_think()
+    brother = next(thought for thought in memory.thoughts() if "Tom" in thought.objects)
+
+    async def work() -> None:
+        turns = await api.get("/v1/memory/turns", session="flat")
+        assert turns["items"] == [await api.get(f"/v1/memory/turns/{said.id}")]
+        shown = turns["items"][0]
+        assert "[redacted" in shown["query"]
+        assert shown["query"].endswith("My brother is called Tom.")
+        detail = await api.get(f"/v1/memory/thoughts/{brother.id}/detail")
+        quoted = detail["sources"][0]
+        assert quoted["before"] + quoted["quote"] + quoted["after"] == shown["query"]
+        assert "Tom" in quoted["quote"]
+        assert quoted["before"]
+        assert shown["query"][quoted["start"] : quoted["end"]] == quoted["quote"]
+        again = {"text": "The door code is 7742.", "session": "flat"}
+        corrected = await api.ask("POST", f"/v1/memory/turns/{said.id}/correct", again)
+        sent = {"query": "My cabin alarm code is 7743.", "response": "", "session": "flat"}
+        stored = await api.ask("POST", "/v1/memory/turns", sent)
+        for reply in (turns, detail, corrected.json(), stored.json()):
+            assert "774" not in json.dumps(reply)
+
+    server.run(work)
+    assert "7741" in memory.turns(session="flat", hidden=True)[0].query
+
+
 def test_timeline_graph_and_map(server: ServerApp, memory: Memory) -> None:
     api = Api(server)
 
@@ -166,6 +197,41 @@ def test_timeline_graph_and_map(server: ServerApp, memory: Memory) -> None:
         empty = await api.get("/v1/memory/map", user="nobody")
         assert empty["points"] == []
         assert (await api.get("/v1/memory/timeline", user="nobody"))["items"] == []
+
+    server.run(work)
+
+
+def test_negation_is_kept_in_the_graph(server: ServerApp, memory: Memory) -> None:
+    memory.remember("I don't eat pork.")
+    memory.post_think()
+    api = Api(server)
+
+    async def work() -> None:
+        edges = (await api.get("/v1/memory/graph"))["edges"]
+        negated = [edge for edge in edges if edge["negated"]]
+        assert [edge["relation"] for edge in negated] == ["eats"]
+        assert len(edges) > len(negated)
+
+    server.run(work)
+
+
+def test_announced_events_are_on_their_day(server: ServerApp, memory: Memory) -> None:
+    said_on = datetime(2024, 9, 2, 10, tzinfo=UTC)
+    memory.remember("I have an eye test on 19 September.", at=said_on)
+    memory.remember("I fell off my bike on 30 August.", at=said_on)
+    memory.post_think()
+    api = Api(server)
+
+    async def work() -> None:
+        life = await api.get("/v1/memory/timeline")
+        days = {item["sentence"]: (item["at"][:10], item["dated"]) for item in life["items"]}
+        test = next(found for sentence, found in days.items() if "eye test" in sentence)
+        assert test == ("2024-09-19", True)
+        fall = next(day for sentence, (day, _) in days.items() if "bike" in sentence)
+        assert fall <= "2024-09-02"
+        assert [item["at"] for item in life["items"]] == sorted(item["at"] for item in life["items"])
+        assert life["last"].startswith("2024-09-19")
+        assert sum(sum(bucket["counts"].values()) for bucket in life["buckets"]) == life["total"]
 
     server.run(work)
 

@@ -145,6 +145,14 @@ def test_stale_and_unsupported_thoughts_and_loops(open_memory: OpenMemory, clock
     assert memory.audit().counts["loop"] == 1
 
 
+def test_question_that_is_asked_again_is_no_loop(open_memory: OpenMemory) -> None:
+    memory = open_memory(":memory:")
+    for said in ("which gate is it", "Which gate is it?", "which gate is it", "Gate 9!", "gate 9", "Gate 9."):
+        memory.remember(said)
+    loops = [finding for finding in memory.audit().findings if finding.concern == "loop"]
+    assert [finding.text for finding in loops] == ["Gate 9!"]
+
+
 class Shelfless:
     """A read-only store: the audit needs no more."""
 

@@ -163,9 +163,43 @@ def test_instruction_is_in_force_after_it_was_given(open_page: OpenPage) -> None
 def test_answer_from_memory_alone_is_said_not_to_be_stored(open_page: OpenPage) -> None:
     page = open_page("chat/again")
     say(page, "Where does Anna live?", 1)
+    say(page, "Where does the user live?", 2)
+    answers = page.locator(".message.assistant .bubble").all_inner_texts()
     page.reload()
-    page.get_by_text("This was answered from memory; such an answer is not stored.").wait_for()
-    assert page.locator("details.recalled").count() == 1
+    page.locator(".message.assistant .bubble").nth(1).wait_for()  # this tab keeps them
+    assert page.locator(".message.assistant .bubble").all_inner_texts() == answers
+    assert page.locator(".session-note").count() == 0
+    page.evaluate("sessionStorage.clear()")
+    page.reload()
+    page.locator(".session-note", has_text="such answers are not stored").wait_for()
+    assert page.locator(".session-note").count() == 1
+    assert page.locator(".message.assistant .bubble").count() == 0
+    assert page.locator("details.recalled").count() == 2
+
+
+def test_secret_is_redacted_in_the_transcript_and_its_turn_is_known(open_page: OpenPage, site: Site) -> None:
+    page = open_page("chat/secrets", "secrets")
+    say(page, "My wifi password is Kestrel-4711.", 1)
+    page.locator(".message.user").get_by_role("button", name="Forget this").wait_for()  # its turn was found
+    page.reload()
+    page.locator(".message.user .bubble", has_text="[redacted password]").wait_for()
+    assert "Kestrel" not in page.content()
+    assert "Kestrel" not in page.evaluate("JSON.stringify(sessionStorage)")
+    with open_memory(site.database, "secrets") as memory:
+        assert "Kestrel" in memory.turns()[0].query
+
+
+def test_erasing_also_removes_the_answers_that_the_tab_keeps(open_page: OpenPage) -> None:
+    page = open_page("chat/erased", "erased")
+    say(page, "I live in Turin.", 1)
+    page.locator(".message.user").get_by_role("button", name="Forget this").wait_for()
+    assert "erased" in page.evaluate("sessionStorage.getItem('thinkback.answers')")
+    page.evaluate("location.hash = '#/memory'")
+    page.get_by_role("button", name="Erase everything").click()
+    page.get_by_label('Type "erase" to confirm').fill("erase")
+    page.get_by_role("dialog").get_by_role("button", name="Erase everything").click()
+    page.get_by_role("heading", name="Nothing is remembered yet").wait_for()
+    assert page.evaluate("sessionStorage.getItem('thinkback.answers')") == "{}"
 
 
 def test_answer_forgets_the_memory_that_it_cites(open_page: OpenPage, site: Site) -> None:

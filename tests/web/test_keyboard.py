@@ -14,7 +14,7 @@ def test_shortcuts_open_views_and_help(open_page: OpenPage) -> None:
         page.keyboard.press(key)
         page.get_by_role("heading", level=1, name=heading).wait_for()
     page.keyboard.press("?")
-    page.get_by_role("dialog").wait_for()
+    page.get_by_role("dialog").get_by_text("Zoom a drawing").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     page.keyboard.press("/")

@@ -184,6 +184,52 @@ def test_remember_adds_a_thought(open_page: OpenPage) -> None:
     page.get_by_text("Remembered.").wait_for()
 
 
+def test_search_without_a_match_shows_what_recall_finds(open_page: OpenPage, site: Site) -> None:
+    with open_memory(site.database, "similar") as memory:
+        add_facts(memory, [Fact("The user has a dog named Biscuit.", relation="has dog", value="Biscuit")])
+    page = open_page("memory?q=what+is+the+dog+called", "similar")
+    page.get_by_role("heading", name="No thought matches").wait_for()
+    found = page.locator(".similar")
+    found.get_by_text("not by the exact words").wait_for()
+    found.get_by_role("button", name="Biscuit").click()
+    page.locator(".panel .thought-sentence", has_text="Biscuit").wait_for()
+    page.get_by_label("Search thoughts").fill("dog")
+    page.get_by_text("1 thought found").wait_for()
+    assert found.count() == 0
+
+
+def test_undo_elsewhere_takes_back_the_offer_to_undo(open_page: OpenPage, site: Site) -> None:
+    page = open_page("memory", fresh_user(site, "offers", "The user likes rowing."))
+    open_thought(page, "rowing")
+    page.locator(".panel").get_by_role("button", name="Forget").click()
+    page.locator(".notice", has_text="Forgotten.").wait_for()
+    page.locator(".panel").get_by_role("button", name="Undo").click()
+    page.locator(".notice", has_text="Undone.").wait_for()
+    assert page.locator(".notice", has_text="Forgotten.").count() == 0
+
+
+def test_row_of_the_thought_in_the_address_is_marked(open_page: OpenPage, site: Site) -> None:
+    user = fresh_user(site, "marked", "The user likes tea.", "The user likes chess.")
+    page = open_page("memory?thought=1", user)
+    marked = page.locator(".virtual-list .row.active")
+    marked.get_by_text("The user likes tea.").wait_for()
+    page.evaluate("location.hash = '#/memory?thought=2'")
+    marked.get_by_text("The user likes chess.").wait_for()
+    assert marked.count() == 1
+
+
+@pytest.mark.parametrize(("language", "wording"), [("en", "not: drinks"), ("zh", "喝（否定）")])
+def test_negated_thought_says_so(language: str, wording: str, open_page: OpenPage, site: Site) -> None:
+    user = f"negated-{language}"
+    with open_memory(site.database, user) as memory:
+        memory.remember("I don't drink coffee.")
+        memory.post_think()
+    page = open_page("memory", user, language=language)
+    page.locator(".virtual-list .row .meta", has_text=wording).wait_for()
+    page.evaluate("location.hash = '#/timeline?tab=graph'")
+    page.locator("tbody tr", has_text="coffee").get_by_role("button", name=wording).wait_for()
+
+
 def test_failed_change_rolls_back_with_a_message(open_page: OpenPage) -> None:
     page = open_page("memory")
 

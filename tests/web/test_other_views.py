@@ -109,6 +109,20 @@ def test_consultation_with_and_without_memory_record_and_export(open_page: OpenP
     page.get_by_text("12 thoughts", exact=True).wait_for()  # the patient's memory is not the user's
 
 
+def test_new_patient_is_not_asked_for(open_page: OpenPage) -> None:
+    page = open_page("clinic")
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.get_by_role("button", name="Add a patient").click()
+    page.get_by_label("Name or number").fill("p tess")
+    page.get_by_role("dialog").get_by_role("button", name="Add a patient").click()
+    page.get_by_role("heading", level=1, name="p tess").wait_for()
+    page.get_by_role("heading", name="Ask once, see two answers").wait_for()
+    page.get_by_role("tab", name="Record").click()
+    page.get_by_role("heading", name="The record is empty").wait_for()
+    assert errors == []
+
+
 def test_next_visit_is_the_first_unused_one(open_page: OpenPage, site: Site) -> None:
     with open_memory(site.database, "patient:p-78") as memory:
         for session in ["visit-1", "visit-3", "intake"]:
@@ -120,7 +134,8 @@ def test_next_visit_is_the_first_unused_one(open_page: OpenPage, site: Site) -> 
         held.append(route)
 
     page.route("**/v1/clinic/patients/p-78/visits?*", hold)
-    page.evaluate("location.hash = '#/clinic/p-78'")
+    with page.expect_request("**/v1/clinic/patients/p-78/visits?*"):
+        page.evaluate("location.hash = '#/clinic/p-78'")
     page.get_by_role("heading", level=1, name="p-78").wait_for()
     page.locator("main").get_by_text("Loading").wait_for()
     assert page.get_by_label("What the patient says").count() == 0  # not before they are known

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.web.conftest import OpenPage, Site
+from tests.web.seeding import Fact, add_facts, open_memory
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -146,3 +147,55 @@ def axe_findings(page: Page) -> list[str]:
         if violation["impact"] in SERIOUS
         for node in violation["nodes"][:3]
     ]
+
+
+def test_scores_fit_a_phone(open_page: OpenPage) -> None:
+    page = open_page("why?q=Where+does+Anna+live%3F", viewport={"width": 390, "height": 844})
+    page.locator(".candidate table").first.wait_for()
+    assert page.evaluate("document.querySelector('main').scrollWidth") <= 390
+    for part in [".candidate table", ".candidate th:last-child", "[role=tab]:last-child"]:
+        box = page.locator(part).first.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390 - 16, part
+    first_column = page.locator(".candidate tbody th").first.bounding_box()
+    assert first_column is not None
+    assert first_column["width"] > 80
+
+
+def test_order_is_beside_the_search(open_page: OpenPage) -> None:
+    page = open_page("memory?q=Anna")
+    search, order = page.get_by_role("searchbox").bounding_box(), page.get_by_label("Order").bounding_box()
+    assert search is not None
+    assert order is not None
+    assert abs(search["y"] - order["y"]) < 10
+
+
+def test_unknown_address_says_so(open_page: OpenPage) -> None:
+    page = open_page("nonsense")
+    page.get_by_role("heading", name="There is no such page").wait_for()
+    page.get_by_role("main").get_by_role("link", name="Memory").click()
+    page.get_by_role("heading", level=1, name="Memory").wait_for()
+    page.evaluate("location.hash = '#/constructor'")
+    page.get_by_role("heading", name="There is no such page").wait_for()
+
+
+def test_reasons_and_names_are_chinese_in_the_chinese_interface(open_page: OpenPage, site: Site) -> None:
+    user = "translated"
+    with open_memory(site.database, user) as memory:
+        memory.remember("My locker password is Kestrel-4711.")
+        memory.remember("I am allergic to peanuts.")
+        add_facts(memory, [Fact("The user's mother lives in Faro.", "user's mother", "lives in", "Faro")])
+        memory.post_think()
+    page = open_page("timeline?tab=graph", user, language="zh")
+    page.locator("tbody tr", has_text="用户的母亲").wait_for()
+    page.evaluate("location.hash = '#/health'")
+    finding = page.locator(".findings li").first
+    finding.get_by_text("密码", exact=True).wait_for()
+    assert "[已隐去：密码]" in finding.inner_text()
+    page.evaluate("location.hash = '#/why?q=what%20am%20i%20allergic%20to'")
+    page.get_by_role("tab", name="如何理解").click()
+    page.get_by_text("什么", exact=True).wait_for()
+    page.evaluate("location.hash = '#/chat/eats'")
+    page.get_by_label("输入消息").fill("晚饭我能吃什么？")
+    page.keyboard.press("Enter")
+    page.locator(".callout", has_text="消息涉及食物").wait_for()

@@ -1,12 +1,12 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Failure, Loading, Notices } from "./components/basic";
-import { Banner, Sidebar, Topbar, VIEWS } from "./components/navigation";
+import { Empty, Failure, Loading, Notices } from "./components/basic";
+import { Banner, Sidebar, Topbar, viewLabel } from "./components/navigation";
 import { Shortcuts, useShortcuts } from "./components/shortcuts";
 import { ThoughtPanel } from "./components/thought-panel";
 import { connection, currentUser } from "./lib/api";
 import { language, t } from "./lib/i18n";
-import { replaceParams, route } from "./lib/router";
+import { href, replaceParams, route } from "./lib/router";
 import { loadSession, session } from "./lib/session";
 import { useStore } from "./lib/store";
 import { ChatView } from "./views/chat";
@@ -18,6 +18,21 @@ import { MemoryView } from "./views/memory";
 import { SignInView } from "./views/sign-in";
 import { TimelineView } from "./views/timeline";
 import { WhyView } from "./views/why";
+
+/** What an address shows that names no view. */
+function UnknownView() {
+  return (
+    <div class="view">
+      <h1 class="view-title">{t("nav.unknown")}</h1>
+      <Empty icon="help" title={t("nav.unknownTitle")}>
+        <p>{t("nav.unknownHint")}</p>
+        <a class="button primary" href={href("memory")}>
+          {t("nav.memory")}
+        </a>
+      </Empty>
+    </div>
+  );
+}
 
 const COMPONENTS: Record<string, () => ComponentChild> = {
   chat: ChatView,
@@ -69,12 +84,12 @@ function SignedIn() {
   const [helpOpen, setHelpOpen] = useState(false);
   const content = useRef<HTMLElement>(null);
   const opened = useRef(false);
-  const name = view in COMPONENTS ? view : "memory";
-  const View = COMPONENTS[name]!;
+  const name = Object.hasOwn(COMPONENTS, view) ? view : "";
+  const View = COMPONENTS[name] ?? UnknownView;
   const thought = Number(params.get("thought")) || null;
   useShortcuts(() => setHelpOpen(true));
   useEffect(() => {
-    document.title = `${t(VIEWS.find((item) => item.name === name)!.label)} · thinkback`;
+    document.title = `${t(viewLabel(name))} · thinkback`;
     setMenuOpen(false);
     // A new view takes the focus, so that a screen reader reads it; the first one leaves it at the top.
     if (opened.current) content.current?.focus({ preventScroll: true });

@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment, type TargetedKeyboardEvent, type Targ
 import { useEffect, useId, useRef } from "preact/hooks";
 import { splitCitations } from "../lib/citations";
 import { explainError } from "../lib/errors";
-import { t, term } from "../lib/i18n";
+import { saidText, t, term } from "../lib/i18n";
 import { dismiss, notices } from "../lib/notices";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
@@ -103,7 +103,7 @@ export function Cited({ text, onTurn }: CitedProps) {
   return (
     <>
       {splitCitations(text).map((part, index) => {
-        if (typeof part === "string") return part;
+        if (typeof part === "string") return saidText(part);
         const name = t(part.kind === "thought" ? "thought.number" : "thought.openTurn", { id: part.id });
         if (part.kind === "turn" && !onTurn) return <span key={index} class="small muted">{` ${name}`}</span>;
         const open = () => (part.kind === "thought" ? replaceParams({ thought: String(part.id) }) : onTurn!(part.id));

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call, connection, currentUser, get, headerValue, setUser } from "../lib/api";
+import { forgetAnswers } from "../lib/chat";
 import { type Key, language, setLanguage, t } from "../lib/i18n";
 import { href } from "../lib/router";
 import { can, loadSession, session, signOut } from "../lib/session";
@@ -27,6 +28,16 @@ export const VIEWS: readonly ViewEntry[] = [
   { name: "clinic", label: "nav.clinic", icon: "clinic", shortcut: "p" },
   { name: "laboratory", label: "nav.laboratory", icon: "laboratory", shortcut: "l" },
 ];
+
+/** The name of a view; of an address without one, that it is unknown. */
+export function viewLabel(name: string): Key {
+  return VIEWS.find((view) => view.name === name)?.label ?? "nav.unknown";
+}
+
+/** The views that whoever is signed in may see. */
+export function availableViews(): readonly ViewEntry[] {
+  return VIEWS.filter((view) => view.name !== "laboratory" || (session.get()?.laboratory && can("admin")));
+}
 
 const RETRY_MS = 4000;
 const MAX_USER_CHARS = 256;
@@ -58,7 +69,7 @@ export function Topbar({ view, open, onToggle }: { view: string; open: boolean; 
   return (
     <header class="topbar">
       <Button icon="menu" tone="quiet" label={t(open ? "nav.closeMenu" : "nav.openMenu")} onClick={onToggle} />
-      <strong>{t(VIEWS.find((item) => item.name === view)!.label)}</strong>
+      <strong>{t(viewLabel(view))}</strong>
     </header>
   );
 }
@@ -76,9 +87,12 @@ export function Sidebar({ view, open, onHelp, onClose }: SidebarProps) {
   const who = useStore(session);
   const user = useStore(currentUser);
   const [choosing, setChoosing] = useState(false);
-  const entries = VIEWS.filter(
-    (entry) => entry.name !== "laboratory" || (who?.laboratory && can("admin")) || entry.name === view,
-  );
+  const leave = () => {
+    forgetAnswers();
+    void signOut();
+  };
+  const available = availableViews();
+  const entries = VIEWS.filter((entry) => available.includes(entry) || entry.name === view);
   useEffect(() => {
     if (!open) return;
     const close = (event: KeyboardEvent) => event.key === "Escape" && onClose();
@@ -125,7 +139,7 @@ export function Sidebar({ view, open, onHelp, onClose }: SidebarProps) {
             <span lang={chosen === "en" ? "zh-Hans" : "en"}>{chosen === "en" ? "中文" : "English"}</span>
           </Button>
           <Button tone="quiet" icon="help" label={t("shortcuts.open")} onClick={onHelp} />
-          {who && !who.open && <Button tone="quiet" icon="key" label={t("session.signOut")} onClick={() => void signOut()} />}
+          {who && !who.open && <Button tone="quiet" icon="key" label={t("session.signOut")} onClick={leave} />}
         </div>
       </div>
       {choosing && <UserDialog onClose={() => setChoosing(false)} />}

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../lib/api";
-import { formatDate, formatNumber, formatStart, t } from "../lib/i18n";
+import { formatDate, formatNumber, formatStart, saidText, t } from "../lib/i18n";
 import { replaceParams } from "../lib/router";
 import type { Thought, Turn } from "../lib/types";
 import { Failure, KindBadge, Loading } from "./basic";
@@ -74,7 +74,7 @@ export function Recalled({ recalled, cited, turn }: RecalledProps) {
                 {memory.text}
               </button>
             ) : (
-              <span>{memory.text}</span>
+              <span>{saidText(memory.text)}</span>
             )}
             <p class="small muted number">
               <KindBadge kind={memory.kind} /> {memory.date}

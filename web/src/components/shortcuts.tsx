@@ -3,7 +3,7 @@ import { t } from "../lib/i18n";
 import { navigate, replaceParams, route } from "../lib/router";
 import { readSetting, writeSetting } from "../lib/store";
 import { Dialog } from "./basic";
-import { VIEWS } from "./navigation";
+import { availableViews } from "./navigation";
 
 const SEQUENCE_MS = 1200;
 let enabled = readSetting("shortcuts") !== "off";
@@ -25,7 +25,7 @@ export function useShortcuts(openHelp: () => void): void {
       if (document.querySelector("dialog[open]")) return;
       if (Date.now() < sequenceUntil) {
         sequenceUntil = 0;
-        const entry = VIEWS.find((view) => view.shortcut === event.key);
+        const entry = availableViews().find((view) => view.shortcut === event.key);
         if (entry) {
           event.preventDefault();
           event.stopImmediatePropagation();
@@ -50,11 +50,13 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
   const [on, setOn] = useState(enabled);
   const rows: [string[], string][] = [
     [["/"], t("shortcuts.search")],
-    ...VIEWS.map((view): [string[], string] => [["g", view.shortcut], t(view.label)]),
+    ...availableViews().map((view): [string[], string] => [["g", view.shortcut], t(view.label)]),
     [["↑", "↓"], t("shortcuts.move")],
     [["Enter"], t("shortcuts.details")],
     [["e"], t("shortcuts.edit")],
     [["Delete"], t("shortcuts.forget")],
+    [["+", "−"], t("shortcuts.zoom")],
+    [["0"], t("shortcuts.showAll")],
     [["Esc"], t("shortcuts.close")],
     [["?"], t("shortcuts.open")],
   ];

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, memoryVersion } from "../lib/api";
 import { correct, editThought, eraseTurn, forgetThought, undo } from "../lib/changes";
-import { formatKnown, formatTime, formatValidity, personName, reasonText, t, term } from "../lib/i18n";
+import { formatKnown, formatTime, formatValidity, personName, reasonText, relationName, saidText, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
 import { topicLabel, useTopics } from "../lib/topics";
 import { href, replaceParams } from "../lib/router";
@@ -111,8 +111,8 @@ function Details({ detail }: { detail: ThoughtDetail }) {
           <Pair name={t("thought.subject")}>
             <a href={href("memory", [], { person: thought.subject })}>{personName(thought.subject)}</a>
           </Pair>
-          <Pair name={t("thought.relation")}>{term("relation", thought.relation)}</Pair>
-          {thought.relation !== IN_OWN_WORDS && <Pair name={t("thought.value")}>{thought.objects.join(", ")}</Pair>}
+          <Pair name={t("thought.relation")}>{relationName(thought.relation, thought.negated)}</Pair>
+          {thought.relation !== IN_OWN_WORDS && <Pair name={t("thought.value")}>{thought.objects.map(personName).join(", ")}</Pair>}
           {detail.group !== null && (
             <Pair name={t("filter.topic")}>
               <a href={href("memory", [], { group: String(detail.group) })}>{topicLabel(topics, detail.group)}</a>
@@ -136,9 +136,9 @@ function Details({ detail }: { detail: ThoughtDetail }) {
               </a>
             </p>
             <p class="quote">
-              {item.before}
-              <mark>{item.quote}</mark>
-              {item.after}
+              {saidText(item.before)}
+              <mark>{saidText(item.quote)}</mark>
+              {saidText(item.after)}
             </p>
           </blockquote>
         ))}

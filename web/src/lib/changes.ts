@@ -1,14 +1,15 @@
 import { ApiError, call, memoryChanged, post } from "./api";
 import type { Citation } from "./citations";
+import { forgetAnswers } from "./chat";
 import { explainError } from "./errors";
 import { t } from "./i18n";
-import { notify } from "./notices";
+import { dismissUndo, notify } from "./notices";
 import type { Action, Thought, Turn } from "./types";
 
 /** Changes of the memory that the page can make. Each tells the user what happened and offers to undo it. */
 
 function offerUndo(text: string, action: Action): void {
-  notify(text, "info", { label: t("action.undo"), run: () => void undo(action.id) });
+  notify(text, "info", { label: t("action.undo"), run: () => void undo(action.id) }, [action.id]);
 }
 
 /** Run a change after it has been shown; if it fails, `rollBack` restores the view and the reason is told. */
@@ -48,7 +49,7 @@ export async function forgetMemories(memories: readonly Citation[], rollBack: ()
     for (const action of actions) if (!(await undo(action.id))) return;
     rollBack();
   };
-  notify(t("notice.forgotten"), "info", { label: t("action.undo"), run: () => void undoAll() });
+  notify(t("notice.forgotten"), "info", { label: t("action.undo"), run: () => void undoAll() }, actions.map(({ id }) => id));
 }
 
 export interface ThoughtChange {
@@ -85,7 +86,10 @@ export async function remember(text: string, sessionName: string): Promise<Turn 
 
 export async function undo(id: number, rollBack?: () => void): Promise<Action | null> {
   const action = await attempt(() => post<Action>(`/v1/memory/journal/${id}/undo`), rollBack);
-  if (action) notify(t("notice.undone"));
+  if (action) {
+    dismissUndo(id);
+    notify(t("notice.undone"));
+  }
   return action;
 }
 
@@ -94,6 +98,7 @@ export async function eraseTurn(id: number): Promise<boolean> {
     post<{ turns: number; thoughts: number; bytes_pending: boolean }>("/v1/memory/erase", { turn: id }),
   );
   if (result) {
+    forgetAnswers();
     const text = t("notice.erased", { turns: result.turns, thoughts: result.thoughts });
     notify(result.bytes_pending ? `${text} ${t("notice.bytesPending")}` : text);
   }
@@ -102,7 +107,10 @@ export async function eraseTurn(id: number): Promise<boolean> {
 
 export async function eraseAll(): Promise<boolean> {
   const result = await attempt(() => post<{ turns: number; thoughts: number }>("/v1/memory/erase", { all: true }));
-  if (result) notify(t("notice.erased", { turns: result.turns, thoughts: result.thoughts }));
+  if (result) {
+    forgetAnswers();
+    notify(t("notice.erased", { turns: result.turns, thoughts: result.thoughts }));
+  }
   return result !== null;
 }
 

@@ -27,15 +27,45 @@ export type MemoryMode = "on" | "read" | "off";
 // A model sees the last exchanges; what is older comes from memory.
 const HISTORY_MESSAGES = 12;
 
-// Answers that memory gave by itself are not stored. Those of this visit to the page stay on the screen.
-const shownAnswers = new Map<string, string>();
+// Answers that memory gave by itself are not stored in the database. The browser keeps those of this tab until it is
+// closed, so that they outlast a reload.
+const ANSWERS_ITEM = "thinkback.answers";
+const MAX_KEPT_ANSWERS = 200;
+const shownAnswers = new Map<string, string>(readAnswers());
 
+function readAnswers(): [string, string][] {
+  try {
+    const kept: [string, unknown][] = Object.entries(JSON.parse(sessionStorage.getItem(ANSWERS_ITEM) ?? "{}"));
+    return kept.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  } catch {
+    return [];
+  }
+}
+
+function writeAnswers(): void {
+  try {
+    sessionStorage.setItem(ANSWERS_ITEM, JSON.stringify(Object.fromEntries(shownAnswers)));
+  } catch {
+    // Without storage they last until the page is loaded again.
+  }
+}
+
+/** With the time, for another database may be served at the same address. */
 function answerKey(turn: Turn): string {
-  return `${session.get()?.tenant}:${currentUser.get()}:${turn.id}`;
+  return `${session.get()?.tenant}:${currentUser.get()}:${turn.id}:${turn.recorded_at}`;
 }
 
 export function keepAnswer(turn: Turn, text: string): void {
+  if (turn.response || !text) return;
   shownAnswers.set(answerKey(turn), text);
+  for (const key of [...shownAnswers.keys()].slice(0, -MAX_KEPT_ANSWERS)) shownAnswers.delete(key);
+  writeAnswers();
+}
+
+/** Nothing of an answer stays after something was erased, or after signing out. */
+export function forgetAnswers(): void {
+  shownAnswers.clear();
+  writeAnswers();
 }
 
 export function messagesOf(turns: readonly Turn[]): Message[] {
@@ -111,11 +141,12 @@ export function explainNoAnswer(error: unknown): string {
   return error.message || explainError(error);
 }
 
-/** The turn that was just stored, if it is the answer to `text`. */
-export async function storedTurn(session: string, text: string): Promise<Turn | null> {
+/** The turn that was just stored for `text`; its own text may be redacted. `before` are the messages before it. */
+export async function storedTurn(session: string, text: string, before: readonly Message[]): Promise<Turn | null> {
   const page = await get<Page<Turn>>("/v1/memory/turns", { session, newest: true, limit: 1 });
   const turn = page.items.at(-1);
-  return turn && turn.query.trim() === text.trim() ? turn : null;
+  const last = Math.max(0, ...before.map((message) => message.turn?.id ?? 0));
+  return turn && (turn.id > last || turn.query.trim() === text.trim()) ? turn : null;
 }
 
 const LEARN_DELAYS_MS = [400, 800, 1600, 3200, 6400];

@@ -1,7 +1,7 @@
 import { en } from "../locales/en";
 import { zh } from "../locales/zh";
 import { zhRelations } from "../locales/zh-relations";
-import { zhReasons } from "../locales/zh-reasons";
+import { FOUND, zhReasons } from "../locales/zh-reasons";
 import { readSetting, Store, writeSetting } from "./store";
 
 export type Language = "en" | "zh";
@@ -46,15 +46,46 @@ export function term(group: string, word: string): string {
   return TEXTS[language.get()][key] ?? own ?? word;
 }
 
-/** A name as the page shows it: the user is called so in the chosen language. */
+/** Somebody named by what they are to somebody else: "user's mother". */
+const ROLE_OF = /^(.+)['’]s (.+)$/;
+
+/** A name as the page shows it: the user, and what others are to somebody, in the chosen language. */
 export function personName(name: string): string {
-  return name === "user" ? t("node.user") : name;
+  if (name === "user") return t("node.user");
+  const [, owner, role] = (language.get() === "zh" && ROLE_OF.exec(name)) || [];
+  if (!owner || !role) return name;
+  const ownRole = zhRelations[`has ${role.toLowerCase()}`];
+  return ownRole || ROLE_OF.test(owner) || owner === "user" ? `${personName(owner)}的${ownRole ?? role}` : name;
+}
+
+/** The relation of a thought as the page shows it, with its negation. */
+export function relationName(relation: string, negated: boolean): string {
+  const name = term("relation", relation);
+  return negated ? t("thought.not", { relation: name }) : name;
+}
+
+const REDACTION_MARK = /\[(?:redacted|quarantined) ([a-z ]+)\]/g;
+
+/** A text that was said, with the marks for what was redacted in the chosen language. */
+export function saidText(text: string): string {
+  if (language.get() === "en") return text;
+  return text.replace(REDACTION_MARK, (mark, kind: string) => (FOUND[kind] ? `[已隐去：${FOUND[kind]}]` : mark));
+}
+
+/** The speaker and the day before the text of a turn: "user, 2026-11-19: I sold the car." */
+const SAID_BY = /^([^,:\n]+), (\d{4}-\d\d-\d\d): /;
+
+/** The text of a candidate as the page shows it. */
+export function candidateText(text: string): string {
+  return saidText(text).replace(SAID_BY, (_, speaker: string, day: string) =>
+    t("why.saidBy", { speaker: personName(speaker), day: formatDay(day) }),
+  );
 }
 
 /** A reason of the server in the chosen language; what has no translation stays as it is. */
 export function reasonText(reason: string): string {
   if (language.get() === "en") return reason;
-  return zhReasons.reduce((text, [pattern, wording]) => text.replace(pattern, wording), reason);
+  return zhReasons.reduce((text, [pattern, wording]) => text.replace(pattern, wording as string), reason);
 }
 
 const locale = (): string => (language.get() === "zh" ? "zh-CN" : "en-GB");

@@ -133,6 +133,7 @@ export interface Candidate {
   verdict: string;
   reason: string;
   past: { until: string; certain: boolean; replaced_by: unknown[] } | null;
+  turn: Turn | null;
 }
 
 export interface Understanding {
@@ -203,7 +204,7 @@ export interface Timeline extends Page<TimelineItem> {
 
 export interface Graph {
   nodes: { id: number; name: string; aliases: string[]; type: "user" | "person" | "thing"; thoughts: number }[];
-  edges: { source: number; target: number; relation: string; thought: number; current: boolean }[];
+  edges: { source: number; target: number; relation: string; negated: boolean; thought: number; current: boolean }[];
   total: number;
 }
 

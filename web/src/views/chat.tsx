@@ -21,7 +21,7 @@ import {
   streamAnswer,
 } from "../lib/chat";
 import { explainError } from "../lib/errors";
-import { formatDay, formatTime, reasonText, t, term } from "../lib/i18n";
+import { formatDay, formatTime, reasonText, saidText, t, term } from "../lib/i18n";
 import { useLoad } from "../lib/hooks";
 import { notify } from "../lib/notices";
 import { href, navigate, route } from "../lib/router";
@@ -140,7 +140,7 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
         onText: (whole) => change(answer, { text: (reply = whole) }),
       });
       change(answer, { streaming: false, recalled });
-      const turn = mode === "on" ? await orNotice(storedTurn(name, words)) : null;
+      const turn = mode === "on" ? await orNotice(storedTurn(name, words, history)) : null;
       change(question, { turn });
       change(answer, { turn });
       if (turn) {
@@ -199,6 +199,7 @@ function Conversation({ name, highlighted }: { name: string; highlighted: number
             {account.get()?.model === null && !account.get()?.upstream && <p class="small">{t("chat.noModel")}</p>}
           </Empty>
         )}
+        {messages.some((message) => message.notStored) && <p class="small muted session-note">{t("chat.notStored")}</p>}
         {messages.map((message, index) => (
           <Bubble
             key={message.key}
@@ -366,11 +367,9 @@ function Bubble({ message, question, highlighted, onForget, onCorrect, onRemembe
       data-turn={turn?.id}
       aria-label={t(role === "user" ? "chat.you" : "chat.answer")}
     >
-      {message.notStored ? (
-        <p class="small muted">{t("chat.notStored")}</p>
-      ) : (
+      {!message.notStored && (
         <div class={`bubble${message.streaming ? " typing" : ""}${retired ? " is-past" : ""}`}>
-          {role === "assistant" ? <Cited text={text} onTurn={onTurn} /> : text}
+          {role === "assistant" ? <Cited text={text} onTurn={onTurn} /> : saidText(text)}
         </div>
       )}
       {failed && <Failure error={new Error(t("chat.failed", { reason: failed }))} />}

@@ -1,8 +1,9 @@
 import { Empty, Failure, Loading } from "../components/basic";
 import { LineChart } from "../components/line-chart";
-import { get, memoryVersion, orMissing } from "../lib/api";
+import { memoryVersion } from "../lib/api";
 import { useLoad } from "../lib/hooks";
 import { formatDate, formatDay, language, t, term } from "../lib/i18n";
+import { getOfPatient } from "../lib/patients";
 import { replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import type { Finding as FindingSeries, PatientRecord, RecordRow } from "../lib/types";
@@ -15,7 +16,7 @@ function emptyRecord(patient: string): PatientRecord {
 export function RecordTab({ name }: { name: string }) {
   const version = useStore(memoryVersion);
   const { data, error, reload } = useLoad<PatientRecord>(
-    (signal) => orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/record`, {}, signal), emptyRecord(name)),
+    (signal) => getOfPatient(name, "record", emptyRecord(name), {}, signal),
     [name, version],
   );
   if (error) return <Failure error={error} retry={reload} />;

@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button, Dialog, Empty, Failure, Field, Loading, Tabs } from "../components/basic";
 import { Icon } from "../components/icon";
-import { get, memoryVersion, orMissing, patientUser } from "../lib/api";
+import { get, memoryVersion, patientUser } from "../lib/api";
 import { useLoad } from "../lib/hooks";
-import { formatDate, formatNumber, t } from "../lib/i18n";
+import { formatDate, formatNumber, saidText, t } from "../lib/i18n";
+import { getOfPatient } from "../lib/patients";
 import { href, navigate, replaceParams, route } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
@@ -138,7 +139,7 @@ function PatientPage({ name }: { name: string }) {
   const value = params.get("tab");
   const tab: Tab = value === "record" || value === "visits" ? value : "consult";
   const visits = useLoad<Page<Visit>>(
-    (signal) => orMissing(get(`/v1/clinic/patients/${encodeURIComponent(name)}/visits`, { limit: 500 }, signal), { items: [], next: null }),
+    (signal) => getOfPatient(name, "visits", { items: [], next: null }, { limit: 500 }, signal),
     [name, version],
   );
   // Details of a thought are requested for the patient, not for the user of the page.
@@ -241,12 +242,12 @@ function VisitCard({ name, visit }: { name: string; visit: Visit }) {
         <div key={turn.id} class="visit-turn">
           {turn.query && (
             <p>
-              <span class="label">{t("clinic.patient")}</span> {turn.query}
+              <span class="label">{t("clinic.patient")}</span> {saidText(turn.query)}
             </p>
           )}
           {turn.response && (
             <p class="muted">
-              <span class="label">{t("clinic.doctor")}</span> {turn.response}
+              <span class="label">{t("clinic.doctor")}</span> {saidText(turn.response)}
             </p>
           )}
         </div>

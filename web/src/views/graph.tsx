@@ -4,7 +4,7 @@ import { Canvas, drawLabel, type Viewport } from "../components/canvas";
 import { get, memoryVersion } from "../lib/api";
 import { forceLayout } from "../lib/force-layout";
 import { useLoad } from "../lib/hooks";
-import { formatNumber, personName, t, term } from "../lib/i18n";
+import { formatNumber, personName, relationName, t, term } from "../lib/i18n";
 import { href, replaceParams } from "../lib/router";
 import { useStore } from "../lib/store";
 import { colour } from "../lib/theme";
@@ -12,7 +12,12 @@ import type { Graph } from "../lib/types";
 
 const MAX_NODES = 150;
 const MAX_TABLE_ROWS = 300;
+const NEGATED_DASHES_PX = [5, 4];
 const COLOURS = { user: "accent", person: "kind-relationship", thing: "kind-knowledge" } as const;
+
+function pairOf({ source, target }: Graph["edges"][number]): string {
+  return source < target ? `${source}:${target}` : `${target}:${source}`;
+}
 
 /** People and things as a graph; a node that is picked shows its thoughts. */
 export function GraphTab() {
@@ -47,7 +52,7 @@ export function GraphTab() {
   ];
   // A sentence that is kept as it was said joins the names in it, without a relation.
   const relationOf = (edge: Graph["edges"][number]) => {
-    if (edge.relation) return term("relation", edge.relation);
+    if (edge.relation) return relationName(edge.relation, edge.negated);
     const source = data.nodes[layout.index.get(edge.source) ?? -1];
     return t(source?.type === "user" ? "graph.mentions" : "graph.together");
   };
@@ -56,6 +61,7 @@ export function GraphTab() {
     const zoom = view.scaleX / view.width;
     const colours = { user: colour(COLOURS.user), person: colour(COLOURS.person), thing: colour(COLOURS.thing) };
     const [line, text, surface, accent] = [colour("strong-border"), colour("text"), colour("surface"), colour("accent")];
+    const related = new Set(data.edges.filter((edge) => edge.relation).map(pairOf));
     context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     context.textAlign = "center";
     for (const edge of data.edges) {
@@ -66,15 +72,19 @@ export function GraphTab() {
       context.globalAlpha = near ? 0.9 : picked === null ? (edge.current ? 0.4 : 0.15) : 0.1;
       context.lineWidth = near ? 1.6 : 1;
       const [from, to] = [point(a, view), point(b, view)];
+      context.setLineDash(edge.negated ? NEGATED_DASHES_PX : []);
       context.beginPath();
       context.moveTo(...from);
       context.lineTo(...to);
       context.stroke();
-      if (near && zoom > 0.8) {
+      // Two labels at one place could not be read: the relation says more than that a sentence names both.
+      const hidden = !edge.relation && related.has(pairOf(edge));
+      if (near && !hidden && zoom > 0.8) {
         context.globalAlpha = 1;
         drawLabel(context, relationOf(edge).slice(0, 24), (from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - 3, text);
       }
     }
+    context.setLineDash([]);
     const labels: { x: number; y: number; half: number }[] = [];
     data.nodes.forEach((node, position) => {
       const [x, y] = point(position, view);

@@ -3,7 +3,7 @@ import { Button, Confirm, Dialog, Failure, Field, Loading } from "../components/
 import { call, get, memoryChanged, memoryVersion, post } from "../lib/api";
 import { explainError } from "../lib/errors";
 import { useLoad } from "../lib/hooks";
-import { formatDate, formatNumber, formatTime, refName, t, term } from "../lib/i18n";
+import { formatDate, formatNumber, formatTime, reasonText, refName, saidText, t, term } from "../lib/i18n";
 import { notify } from "../lib/notices";
 import { replaceParams } from "../lib/router";
 import { can, loadSession, session } from "../lib/session";
@@ -94,7 +94,7 @@ function Queue({ health }: { health: Health }) {
         <ul class="plain-list">
           {queue.failures.map((failure) => (
             <li key={failure.turn} class="small">
-              turn:{failure.turn} · {t("health.attempts", { count: failure.attempts })} · {failure.reason}
+              {refName(`turn:${failure.turn}`)} · {t("health.attempts", { count: failure.attempts })} · {failure.reason}
             </li>
           ))}
         </ul>
@@ -161,8 +161,8 @@ function Audit({ health }: { health: Health }) {
           {audit.findings.slice(0, 100).map((finding, index) => (
             <li key={index}>
               <span class="badge warning">{term("concern", finding.concern)}</span>
-              <span>{finding.text}</span>
-              <span class="small muted">{finding.reason}</span>
+              <span>{saidText(finding.text)}</span>
+              <span class="small muted">{reasonText(finding.reason)}</span>
               {finding.refs
                 .filter((ref) => ref.startsWith("thought:"))
                 .map((ref) => (

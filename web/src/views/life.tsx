@@ -17,6 +17,9 @@ const AXIS_PX = 26;
 const HISTOGRAM_PX = 64;
 const LANE_LABEL_PX = 26;
 const LANE_MARGIN_PX = 10;
+const LABEL_SPACING_PX = 110; // from one label of the axis to the next, about
+const LABEL_GAP_PX = 14;
+const LABEL_MARGIN_PX = 6;
 const DAY_MS = 86_400_000;
 
 interface Placed {
@@ -180,6 +183,21 @@ function place(items: readonly TimelineItem[], lanes: readonly Kind[]): Placed[]
   });
 }
 
+type TickUnit = "day" | "month" | "year";
+
+/** How far apart the lines of the axis are, if about `days` lie between two labels. */
+function tickStep(days: number): [number, TickUnit] {
+  if (days < 31) return [[1, 2, 7, 14].find((step) => days <= step) ?? 14, "day"];
+  if (days < 366) return [[1, 2, 3, 6].find((step) => days <= step * 31) ?? 6, "month"];
+  return [Math.ceil(days / 365), "year"];
+}
+
+function advance(tick: Date, size: number, unit: TickUnit): void {
+  if (unit === "day") tick.setUTCDate(tick.getUTCDate() + size);
+  else if (unit === "month") tick.setUTCMonth(tick.getUTCMonth() + size);
+  else tick.setUTCFullYear(tick.getUTCFullYear() + size);
+}
+
 function drawAxis(
   context: CanvasRenderingContext2D,
   view: Viewport,
@@ -188,29 +206,17 @@ function drawAxis(
   muted: string,
 ): void {
   const perPixel = range.span / view.scaleX;
-  const days = (perPixel * 110) / DAY_MS;
-  const step: [number, "day" | "month" | "year"] =
-    days < 1
-      ? [1, "day"]
-      : days < 8
-        ? [7, "day"]
-        : days < 31
-          ? [1, "month"]
-          : days < 92
-            ? [3, "month"]
-            : days < 366
-              ? [1, "year"]
-              : [Math.ceil(days / 365), "year"];
+  const [size, unit] = tickStep((perPixel * LABEL_SPACING_PX) / DAY_MS);
   const first = new Date(range.low - view.x * perPixel);
   const last = range.low + (view.width - view.x) * perPixel;
   const tick = new Date(
-    Date.UTC(first.getUTCFullYear(), step[1] === "year" ? 0 : first.getUTCMonth(), step[1] === "day" ? first.getUTCDate() : 1),
+    Date.UTC(first.getUTCFullYear(), unit === "year" ? 0 : first.getUTCMonth(), unit === "day" ? first.getUTCDate() + 1 : 1),
   );
   const format = new Intl.DateTimeFormat(language.get() === "zh" ? "zh-CN" : "en-GB", {
     timeZone: "UTC",
     year: "numeric",
-    month: step[1] === "year" ? undefined : "short",
-    day: step[1] === "day" ? "numeric" : undefined,
+    month: unit === "year" ? undefined : "short",
+    day: unit === "day" ? "numeric" : undefined,
   });
   let labelled = -Infinity; // where the label before ends
   for (let count = 0; tick.getTime() <= last && count < 400; count++) {
@@ -220,14 +226,15 @@ function drawAxis(
     context.fillStyle = muted;
     const label = format.format(tick);
     const width = context.measureText(label).width;
-    const start = Math.min(left + 5, view.width - width - 6); // the last label stays inside the drawing
-    if (start > labelled + 8) {
+    // Labels stay inside the drawing; one of a line left of it is left out if the next one needs its place.
+    const start = Math.max(LABEL_MARGIN_PX, Math.min(left + 5, view.width - width - LABEL_MARGIN_PX));
+    advance(tick, size, unit);
+    const next = ((tick.getTime() - range.low) / range.span) * view.scaleX + view.x;
+    const fits = left >= 0 || next > start + width + LABEL_GAP_PX;
+    if (fits && start > labelled + LABEL_GAP_PX) {
       context.fillText(label, start, view.height - AXIS_PX / 2);
       labelled = start + width;
     }
-    if (step[1] === "day") tick.setUTCDate(tick.getUTCDate() + step[0]);
-    else if (step[1] === "month") tick.setUTCMonth(tick.getUTCMonth() + step[0]);
-    else tick.setUTCFullYear(tick.getUTCFullYear() + step[0]);
   }
   context.fillStyle = border;
   context.fillRect(0, view.height - AXIS_PX, view.width, 1);

@@ -3,17 +3,20 @@ import { Button, Dialog, Empty, Failure, Field, KindBadge, Loading } from "../co
 import { Icon } from "../components/icon";
 import { panelRequest } from "../components/thought-panel";
 import { VirtualList } from "../components/virtual-list";
-import { activeUser, get, isAbort, memoryVersion, url } from "../lib/api";
+import { activeUser, get, isAbort, memoryVersion, post, url } from "../lib/api";
 import { eraseAll, forgetThought, remember } from "../lib/changes";
-import { formatNumber, formatStart, personName, t, term } from "../lib/i18n";
+import { useLoad } from "../lib/hooks";
+import { candidateText, formatNumber, formatStart, personName, relationName, t, term } from "../lib/i18n";
 import { href, replaceParams, route } from "../lib/router";
 import { can } from "../lib/session";
 import { useStore } from "../lib/store";
 import { topicLabel, useTopics } from "../lib/topics";
-import { type Browse, IN_OWN_WORDS, KINDS, type Thought, type Topic } from "../lib/types";
+import { type Browse, IN_OWN_WORDS, KINDS, type Recollection, type Thought, type Topic } from "../lib/types";
 
 const PAGE_ROWS = 100;
 const ROW_HEIGHT_PX = 62;
+const MAX_SIMILAR = 5;
+const SETTLE_MS = 300; // without typing, before recall is asked
 const FILTERS = ["q", "kind", "person", "state", "since", "until", "group", "sort"] as const;
 type Filters = Record<(typeof FILTERS)[number], string>;
 
@@ -55,6 +58,16 @@ export function MemoryView() {
   }, [key, version]);
   useEffect(load, [load]);
   useEffect(() => setActive(-1), [key]);
+  const opened = Number(params.get("thought")) || null;
+  useEffect(() => {
+    // What is opened by its address is the row that is marked, or none if it is not among the rows.
+    if (opened === null || !first) return;
+    for (const [page, rows] of pages.current) {
+      const index = rows?.findIndex((thought) => thought.id === opened) ?? -1;
+      if (index >= 0) return setActive(page * PAGE_ROWS + index);
+    }
+    setActive(-1);
+  }, [opened, first]);
 
   const loadRange = useCallback(
     (from: number, to: number) => {
@@ -103,7 +116,7 @@ export function MemoryView() {
         </span>
         <span class="meta">
           <span>{personName(thought.person ?? thought.subject)}</span>
-          {thought.relation !== IN_OWN_WORDS && <span>{term("relation", thought.relation)}</span>}
+          {thought.relation !== IN_OWN_WORDS && <span>{relationName(thought.relation, thought.negated)}</span>}
           <span>{formatStart(thought)}</span>
           {typeof thought.group === "number" && <span>{topicLabel(topics, thought.group)}</span>}
         </span>
@@ -155,6 +168,7 @@ export function MemoryView() {
           )}
         </Empty>
       )}
+      {first && first.total === 0 && filters.q.trim() && <Similar query={filters.q.trim()} />}
       {first && first.total > 0 && (
         <VirtualList
           label={t("memory.list")}
@@ -183,6 +197,40 @@ export function MemoryView() {
   );
 }
 
+/** What recall finds for words that no thought has as they are: other spellings, and messages. */
+function Similar({ query: words }: { query: string }) {
+  const [settled, setSettled] = useState(words);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(words), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [words]);
+  const { data, error } = useLoad<Recollection>(
+    (signal) => post("/v1/memory/recall", { query: settled, k: MAX_SIMILAR }, signal),
+    [settled],
+  );
+  if (error || !data?.items.length) return null;
+  return (
+    <section class="card similar">
+      <h2>{t("memory.similar")}</h2>
+      <p class="muted small">{t("memory.similarHint")}</p>
+      <ul class="plain-list">
+        {data.items.map((item) => (
+          <li key={item.ref}>
+            {item.turn ? (
+              <a href={href("chat", [item.turn.session], { turn: String(item.turn.id) })}>{candidateText(item.text)}</a>
+            ) : (
+              <button type="button" class="link" onClick={() => replaceParams({ thought: item.ref.slice("thought:".length) })}>
+                {candidateText(item.text)}
+              </button>
+            )}
+            <KindBadge kind={item.kind} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 interface FilterBarProps {
   filters: Filters;
   counts: Browse | null;
@@ -198,20 +246,33 @@ function FilterBar({ filters, counts, topics }: FilterBarProps) {
   const [open, setOpen] = useState(false); // on a phone the filters are closed until they are wanted
   return (
     <div class={`filters wide-search${open ? " open" : ""}`} role="search">
-      <div class="search">
-        <Icon name="search" />
-        <input
-          type="search"
-          aria-label={t("memory.search")}
-          placeholder={t("memory.search")}
-          value={filters.q}
-          onInput={set("q")}
-        />
+      <div class="search-row">
+        <div class="search">
+          <Icon name="search" />
+          <input
+            type="search"
+            aria-label={t("memory.search")}
+            placeholder={t("memory.search")}
+            value={filters.q}
+            onInput={set("q")}
+          />
+        </div>
+        <button type="button" class="button filter-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {t("filter.show")}
+          {active ? " •" : ""}
+        </button>
+        <select aria-label={t("filter.sort")} value={filters.sort} onChange={set("sort")}>
+          <option value="">{t("filter.newest")}</option>
+          <option value="oldest">{t("filter.oldest")}</option>
+          <option value="person">{t("filter.byPerson")}</option>
+          <option value="topic">{t("filter.byTopic")}</option>
+        </select>
+        {active && (
+          <Button tone="quiet" icon="close" onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+            {t("filter.clear")}
+          </Button>
+        )}
       </div>
-      <button type="button" class="button filter-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {t("filter.show")}
-        {active ? " •" : ""}
-      </button>
       <select aria-label={t("filter.kind")} value={filters.kind} onChange={set("kind")}>
         <option value="">{t("filter.allKinds")}</option>
         {KINDS.map((kind) => (
@@ -264,17 +325,6 @@ function FilterBar({ filters, counts, topics }: FilterBarProps) {
           <input type="date" aria-label={t("filter.until")} value={filters.until} onChange={set("until")} />
         </label>
       </span>
-      <select aria-label={t("filter.sort")} value={filters.sort} onChange={set("sort")}>
-        <option value="">{t("filter.newest")}</option>
-        <option value="oldest">{t("filter.oldest")}</option>
-        <option value="person">{t("filter.byPerson")}</option>
-        <option value="topic">{t("filter.byTopic")}</option>
-      </select>
-      {active && (
-        <Button tone="quiet" icon="close" onClick={() => replaceParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
-          {t("filter.clear")}
-        </Button>
-      )}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, Empty, Failure, KindBadge, Loading, Tabs } from "../components/basic";
 import { Icon } from "../components/icon";
 import { isAbort, memoryVersion, post } from "../lib/api";
-import { formatNumber, reasonText, refName, t, term } from "../lib/i18n";
+import { candidateText, formatNumber, reasonText, refName, t, term } from "../lib/i18n";
 import { replaceParams, route } from "../lib/router";
 import { useStore } from "../lib/store";
 import type { Candidate, Explained, Understanding } from "../lib/types";
@@ -130,7 +130,7 @@ export function CandidateRow({ candidate, rank, highest, open = false }: RowProp
     <details class={`candidate${rank === null ? " dropped" : ""}`} open={open}>
       <summary>
         <span class="rank">{rank ?? "–"}</span>
-        <span class="text">{candidate.text}</span>
+        <span class="text">{candidateText(candidate.text)}</span>
         <span class="reason">
           <KindBadge kind={candidate.kind} /> {reasonText(candidate.reason)}
         </span>
@@ -185,14 +185,14 @@ function ScoreTable({ candidate }: { candidate: Candidate }) {
           ))}
           <tr>
             <th scope="row">{t("why.linear")}</th>
-            <td />
-            <td />
+            <td class="number" />
+            <td class="number" />
             <td class="number">{formatNumber(sum.linear, 3)}</td>
           </tr>
           <tr>
             <th scope="row">{t("why.initial")}</th>
-            <td />
-            <td />
+            <td class="number" />
+            <td class="number" />
             <td class="number">{formatNumber(sum.bent, 3)}</td>
           </tr>
           {sum.adjustments.map((adjustment, index) => (
@@ -253,7 +253,7 @@ function QueryTab({ result }: { result: Explained }) {
 
 function UnderstandingCard({ understanding }: { understanding: Understanding }) {
   const rows: [string, string][] = [
-    [t("why.question"), understanding.question],
+    [t("why.question"), term("question", understanding.question)],
     [t("why.tense"), term("tense", understanding.tense)],
     [t("why.manner"), term("manner", understanding.manner)],
     [t("why.names"), [...understanding.names, ...understanding.aliases].join(", ")],

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from thinkback.language.safety.quarantine import redact, redact_values, secret_values, turn_findings
 from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import fold_text
 from thinkback.recall.constraints import find_constraints
@@ -117,13 +118,15 @@ def build_record(turns: Sequence[Turn], thoughts: Sequence[Thought]) -> Clinical
     rows: list[RecordRow] = []
     measured: list[_Measured] = []
     for turn in sorted(turns, key=lambda each: (each.at, each.id)):
+        secrets = secret_values(turn.query, turn_findings(turn, "query").secrets)
         for sentence in split_sentences(turn.query):
             if is_question(sentence.text):
                 continue
             source_thought = _thought_of(drawn.get(turn.id, ()), turn.id, sentence.start, sentence.end)
-            values = list(_measure(sentence.text, turn, lexicon))
+            shown = redact(redact_values(sentence.text, secrets))
+            values = list(_measure(shown, turn, lexicon))
             measured += values
-            rows += _rows(sentence.text, turn, source_thought, values, lexicon)
+            rows += _rows(shown, turn, source_thought, values, lexicon)
     said_at = {turn.id: turn.at for turn in turns}
     rows = _merge_repeated(rows)
     return ClinicalRecord(_mark_replaced(rows), _safety_facts(thoughts, said_at), _series(measured))

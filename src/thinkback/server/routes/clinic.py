@@ -28,6 +28,7 @@ from thinkback.server.routes.dependencies import (
     json_reply,
     make_offset_page,
     tagged_router,
+    turn_to_json,
 )
 from thinkback.server.routes.errors import MODEL_ERRORS, WRITE_ERRORS
 from thinkback.server.routes.explain import ConflictResponse, ConstraintResponse, check_to_json
@@ -232,7 +233,7 @@ def _consult(memory: Memory, body: ConsultRequest) -> dict[str, Any]:
             "conflicts": bare_check["conflicts"],
             "tokens": count_tokens(body.message),
         },
-        "turn": None if turn is None else to_json(turn),
+        "turn": None if turn is None else turn_to_json(turn),
         "by": "memory" if memory.llm is None else "model",
         "notice": NOTICE,
     }

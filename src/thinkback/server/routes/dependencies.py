@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
+from thinkback.language.safety.quarantine import redact, redact_memory
 from thinkback.memory import Memory
+from thinkback.schemas import to_json
 from thinkback.server.identity import (
     USER_HEADER,
     Principal,
@@ -28,6 +30,7 @@ from thinkback.server.identity import (
     require_scope,
 )
 from thinkback.server.services import Services
+from thinkback.types import Turn
 from thinkback.validation import MAX_NAME_CHARS
 
 CREATE_MEMORY = "create_memory"
@@ -153,6 +156,13 @@ async def json_reply(ctx: RequestContext, make: Callable[[Memory], Any], operati
 
 def encode_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def turn_to_json(turn: Turn) -> Any:
+    """A turn as the API shows it: without secrets and instructions, like the memories that are recalled."""
+    shown = redact_memory(turn)
+    checks = tuple(replace(check, words=redact(check.words)) for check in shown.checks)
+    return to_json(replace(shown, checks=checks) if checks else shown)
 
 
 def make_page(

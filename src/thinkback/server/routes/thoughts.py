@@ -20,6 +20,7 @@ from thinkback.server.routes.dependencies import (
     json_reply,
     make_page,
     tagged_router,
+    turn_to_json,
 )
 from thinkback.server.routes.errors import WRITE_ERRORS
 from thinkback.server.routes.requests import (
@@ -116,7 +117,7 @@ async def edit_thought(ctx: ChangeAccess, id: PathId, body: EditRequest) -> Resp
 
 async def correct_memory(ctx: WriteAccess, ref: Ref, body: CorrectRequest) -> Response:
     def make(memory: Memory) -> bytes:
-        return encode_json(to_json(memory.correct(ref, body.text, body.reason, session=body.session)))
+        return encode_json(turn_to_json(memory.correct(ref, body.text, body.reason, session=body.session)))
 
     return Response(await ctx.run(make, CREATE_MEMORY), 201, media_type=JSON_MEDIA_TYPE)
 

@@ -22,6 +22,7 @@ from thinkback.server.routes.dependencies import (
     json_reply,
     make_page,
     tagged_router,
+    turn_to_json,
 )
 from thinkback.server.routes.errors import WRITE_ERRORS
 from thinkback.server.routes.requests import (
@@ -74,20 +75,20 @@ async def list_turns(
     newest: Annotated[bool, Query(description="Return the last turns instead of the first.")] = False,
     hidden: Annotated[bool, Query(description="Include turns that were forgotten.")] = False,
 ) -> Response:
-    """List turns in order."""
+    """List turns in order. Secrets and instructions are redacted, as in recall; an export has them."""
 
     def make(memory: Memory) -> dict[str, Any]:
         count = limit if newest else limit + 1
         turns = memory.turns(session=session, after=after, limit=count, newest=newest, hidden=hidden)
-        return make_page(turns, limit, lambda turn: turn.id, to_json)
+        return make_page(turns, limit, lambda turn: turn.id, turn_to_json)
 
     return await json_reply(ctx, make)
 
 
 @router.get("/turns/{id}", response_model=TurnResponse)
 async def get_turn(ctx: ReadAccess, id: PathId) -> Response:
-    """Get one turn."""
-    return await json_reply(ctx, lambda memory: to_json(get_turn_or_404(memory, id)))
+    """Get one turn, redacted as in a list."""
+    return await json_reply(ctx, lambda memory: turn_to_json(get_turn_or_404(memory, id)))
 
 
 @router.delete("/turns/{id}", response_model=ActionResponse, responses=WRITE_ERRORS)
@@ -120,7 +121,7 @@ def _remember(memory: Memory, body: TurnRequest | MessagesRequest) -> tuple[byte
         turns = memory.remember_messages(messages, at=body.at, session=body.session, key=body.key)
     last_id = before[0].id if before else 0
     reply = {
-        "turns": [to_json(turn) for turn in turns],
+        "turns": [turn_to_json(turn) for turn in turns],
         "pending": memory.store.pending(memory.user),
     }
     return encode_json(reply), any(turn.id > last_id for turn in turns)

@@ -10,9 +10,10 @@ from fastapi import Query
 from pydantic import Field
 from starlette.responses import Response
 
+from thinkback.language.safety.quarantine import redact_memory
 from thinkback.memory import Memory
 from thinkback.schemas import to_json
-from thinkback.server.routes.dependencies import ReadAccess, json_reply, tagged_router
+from thinkback.server.routes.dependencies import ReadAccess, json_reply, tagged_router, turn_to_json
 from thinkback.server.routes.requests import MAX_INTEGER, After, DateTime, Limit, PathId
 from thinkback.server.routes.responses import (
     ActionResponse,
@@ -28,7 +29,7 @@ from thinkback.server.views.graph import graph
 from thinkback.server.views.snapshot import SpaceSnapshot
 from thinkback.server.views.timeline import Step, timeline
 from thinkback.server.views.topics import topics
-from thinkback.types import Action, Kind, Side, Source, Thought
+from thinkback.types import Action, Kind, Side, Source, Thought, Turn
 
 if TYPE_CHECKING:
     from thinkback.server.views.browse import BrowsedThought as BrowsedThoughtResponse
@@ -76,7 +77,10 @@ class BrowseResponse(Page[BrowsedThoughtResponse]):
 
 
 class SourceResponse(ResponseModel):
-    """The turn that a thought quotes, split around the quote. `start` and `end` are code points."""
+    """The turn that a thought quotes, redacted and split around the quote.
+
+    `start` and `end` are code points of the redacted text.
+    """
 
     turn: TurnResponse
     side: Side
@@ -103,7 +107,10 @@ class ThoughtDetailResponse(ResponseModel):
 
 
 class TimelineItem(ResponseModel):
-    """A thought from `at` until `until`. If it is not `dated`, `at` is when it was said."""
+    """A thought from `at` until `until`. If it is not `dated`, `at` is when it was said.
+
+    An event that was announced is on the day that its sentence names.
+    """
 
     id: int
     at: datetime
@@ -137,11 +144,12 @@ class GraphNode(ResponseModel):
 
 
 class GraphEdge(ResponseModel):
-    """A thought that joins two nodes, by their ids."""
+    """A thought that joins two nodes, by their ids. A negated one says that the relation does not hold."""
 
     source: int
     target: int
     relation: str
+    negated: bool
     thought: int
     current: bool
 
@@ -301,21 +309,28 @@ def _sources(memory: Memory, thought: Thought) -> list[dict[str, Any]]:
     turns = {turn.id: turn for turn in memory.store.turns(memory.user, ids=ids)} if ids else {}
     return [
         {
-            "turn": to_json(turns[source.turn]),
+            "turn": turn_to_json(turns[source.turn]),
             "side": source.side,
             "speaker": source.speaker,
-            "start": source.start,
-            "end": source.end,
-            **_split_quote(turns[source.turn].text_of(source.side), source),
+            **_split_quote(turns[source.turn], source),
         }
         for source in thought.sources
         if source.turn in turns
     ]
 
 
-def _split_quote(text: str, source: Source) -> dict[str, str]:
+def _split_quote(turn: Turn, source: Source) -> dict[str, Any]:
+    """A text of a turn around a quote. In a redacted text, a quote that is not found is the whole text."""
+    shown = redact_memory(turn).text_of(source.side)
+    start, end = source.start, source.end
+    if shown != (text := turn.text_of(source.side)):
+        quote = text[start:end]
+        start = shown.find(quote)
+        start, end = (0, len(shown)) if start < 0 else (start, start + len(quote))
     return {
-        "before": text[: source.start],
-        "quote": text[source.start : source.end],
-        "after": text[source.end :],
+        "start": start,
+        "end": end,
+        "before": shown[:start],
+        "quote": shown[start:end],
+        "after": shown[end:],
     }

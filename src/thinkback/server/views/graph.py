@@ -42,6 +42,7 @@ def graph(snapshot: SpaceSnapshot, state: State, limit: int) -> dict[str, Any]:
             "source": kept[key],
             "target": kept[other],
             "relation": relation,
+            "negated": row.thought.negated,
             "thought": row.thought.id,
             "current": row.thought.current,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from math import inf
@@ -16,38 +17,63 @@ from thinkback.server.views.snapshot import SpaceSnapshot
 Step = Literal["day", "month", "year"]
 _SECONDS_OF_DAY = 86_400.0
 _LATEST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()  # a float of more rounds to year 10000
+_NAMED_DAY = re.compile(r"\((\d{4}-\d\d-\d\d)\)")  # as `add_dates` writes it
 _MAX_DAYS_BY_DAY, _MAX_DAYS_BY_MONTH = 92, 366 * 12
 
 
 def timeline(snapshot: SpaceSnapshot, wanted: Filter, after: int, limit: int) -> dict[str, Any]:
     """The matching thoughts in order of when they began, and how many began in each day, month or year."""
     found = np.flatnonzero(match(snapshot, wanted).all)
-    order = found[np.argsort(snapshot.starts[found], kind="stable")]
-    starts = snapshot.starts[order]
-    page = order[after : after + limit]
+    began = _starts(snapshot, found)
+    sorted_positions = np.argsort(began, kind="stable")
+    order, starts = found[sorted_positions], began[sorted_positions]
+    page = slice(after, after + limit)
     span_days = float(starts[-1] - starts[0]) / _SECONDS_OF_DAY if len(order) else 0.0
     step: Step = "year"
     if span_days <= _MAX_DAYS_BY_MONTH:
         step = "day" if span_days <= _MAX_DAYS_BY_DAY else "month"
     return {
-        "items": [_to_item(snapshot, int(index)) for index in page],
+        "items": [
+            _to_item(snapshot, int(index), float(start))
+            for index, start in zip(order[page], starts[page], strict=True)
+        ],
         "next": after + limit if len(order) > after + limit else None,
         "total": len(order),
         "first": _isoformat(starts[0]) if len(order) else None,
         "last": _isoformat(starts[-1]) if len(order) else None,
         "step": step,
-        "buckets": _buckets(snapshot, order, step),
+        "buckets": _buckets(snapshot, order, starts, step),
     }
 
 
-def _to_item(snapshot: SpaceSnapshot, index: int) -> dict[str, Any]:
+def _starts(snapshot: SpaceSnapshot, found: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """When each thought began; an event that was announced, on the first later day that it names."""
+    starts = snapshot.starts[found]
+    for position, index in enumerate(found):
+        thought = snapshot.rows[index].thought
+        if thought.kind == "event" and not thought.negated:
+            named = (_seconds_of(day) for day in _NAMED_DAY.findall(thought.sentence))
+            starts[position] = next((day for day in named if day > starts[position]), starts[position])
+    return starts
+
+
+def _seconds_of(day: str) -> float:
+    """Midnight UTC of a day, as days are stored; -inf if there is no such day."""
+    try:
+        return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return -inf
+
+
+def _to_item(snapshot: SpaceSnapshot, index: int, start: float) -> dict[str, Any]:
     row = snapshot.rows[index]
     thought, end = row.thought, float(snapshot.ends[index])
+    announced = start > float(snapshot.starts[index])
     return {
         "id": thought.id,
-        "at": _isoformat(snapshot.starts[index]),
-        "until": None if end == inf else _isoformat(end),
-        "dated": thought.valid_from is not None,
+        "at": _isoformat(start),
+        "until": None if end == inf or end < start else _isoformat(end),
+        "dated": announced or thought.valid_from is not None,
         "sentence": thought.sentence,
         "kind": thought.kind,
         "person": row.person,
@@ -55,10 +81,12 @@ def _to_item(snapshot: SpaceSnapshot, index: int) -> dict[str, Any]:
     }
 
 
-def _buckets(snapshot: SpaceSnapshot, order: npt.NDArray[np.intp], step: Step) -> list[dict[str, Any]]:
+def _buckets(
+    snapshot: SpaceSnapshot, order: npt.NDArray[np.intp], starts: npt.NDArray[np.float64], step: Step
+) -> list[dict[str, Any]]:
     buckets: dict[datetime, Counter[str]] = {}
-    for index in order:
-        start = _start_of(float(snapshot.starts[index]), step)
+    for index, seconds in zip(order, starts, strict=True):
+        start = _start_of(float(seconds), step)
         buckets.setdefault(start, Counter())[snapshot.rows[index].thought.kind] += 1
     return [{"start": start.isoformat(), "counts": dict(counts)} for start, counts in buckets.items()]
 
