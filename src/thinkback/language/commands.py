@@ -212,6 +212,17 @@ def loose_topic_pattern(topic: str) -> re.Pattern[str] | None:
     return re.compile(str(_data()["detection"][between]).join(map(re.escape, bare)))
 
 
+def secret_topic(topic: str) -> frozenset[str] | None:
+    """The search terms of a topic beside a word for a secret: "the wifi password" gives {"wifi"}.
+
+    None if it names no secret.
+    """
+    bare = _bare_topic(topic)
+    if not _pattern("secret_word").search(bare):
+        return None
+    return topic_terms(_pattern("secret_word").sub(" ", bare))
+
+
 @dataclass(frozen=True, slots=True)
 class TopicRelation:
     """The relation that a topic names, and its words in all languages: 工资 is "salary"."""

@@ -22,6 +22,7 @@ from thinkback.language.value_types import find_values, value_type
 from thinkback.language.writing_systems import EMOJI, has_han
 
 CorrectionStrength = Literal["certain", "likely", "bare"]
+ValueRole = Literal["", "place", "name"]
 
 MAX_CORRECTION_CHARS = 80
 _MAX_CLAUSES = 3
@@ -36,6 +37,12 @@ _CLAUSE_END = re.compile(
 _SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])\s+|\s+(?=[\u4e00-\u9fff])")
 _EMOJI = re.compile(f"[{EMOJI}\ufe0f\u200d]+")
 _QUESTION = re.compile(r"[^,.;!?，。；！？、]+[?？]+")
+_HAN_NAME = re.compile(r"(?:(?![我你您他她它们这那的了吗呢吧啊是在不没一去来])[\u4e00-\u9fff]){2,4}")
+_PRONOUNS = {"her": "she", "his": "he", "its": "it", "their": "they", "她": "she", "他": "he", "它": "it"}
+_MAX_NAME_WORDS = 3
+_NO_VALUE_START = frozenset(
+    "我你您他她它这那一"
+)  # first characters of clauses, and of amounts such as 一个字
 _TWICE = re.compile(r"(.{2,})\1")
 
 
@@ -52,6 +59,8 @@ class Correction(NamedTuple):
         needs_known_words: The words alone do not show that it is a value, so both values must be known words
             of one sort, such as two towns.
         in_passing: The value is part of a longer clause; a number must have as many digits as the old one.
+        role: What the words before the value say that it is: a place ("in lisbon") or a name ("her name is").
+        who: The pronoun in these words, in English: "she", "he", "it" or "they".
     """
 
     new: str
@@ -61,6 +70,8 @@ class Correction(NamedTuple):
     in_fixed_form: bool = False
     needs_known_words: bool = False
     in_passing: bool = False
+    role: ValueRole = ""
+    who: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +85,9 @@ class _Words:
     likely: re.Pattern[str]
     linked: re.Pattern[str]
     old: re.Pattern[str]
+    naming: re.Pattern[str]
+    place: re.Pattern[str]
+    place_before: re.Pattern[str]
     notices: re.Pattern[str]
     other_purpose: re.Pattern[str]
     pause: re.Pattern[str]
@@ -99,6 +113,7 @@ def read_corrections(text: str) -> tuple[Correction, ...]:
 def _read_clauses(text: str, words: _Words) -> Iterator[Correction]:
     clauses: list[str] = []
     values: list[str] = []  # the clauses without the words around a value
+    places: set[str] = set()
     old = ""
     for clause in _split_clauses(text):
         value = words.lead.sub("", clause, count=1).strip()
@@ -107,6 +122,8 @@ def _read_clauses(text: str, words: _Words) -> Iterator[Correction]:
         else:
             clauses.append(clause)
             values.append(words.tail.sub("", value, count=1).strip())
+            if words.place_before.search(clause[: clause.rfind(value)]):
+                places.add(values[-1])
     told = [value for value in values if value]
     strength = "certain" if old else _strength(text, clauses, values, words)
     tells_more = len(told) > 1
@@ -114,6 +131,7 @@ def _read_clauses(text: str, words: _Words) -> Iterator[Correction]:
     own = list(dict.fromkeys(_own_values(values)))
     ends = list(_clause_ends(clauses, words))
     typed = [end for end in ends if value_type(end)]
+    yield from _names(clauses, old, strength, words)
     if own:
         if len(own) == 1 and (strength != "bare" or notices or not tells_more):
             strength = "likely" if strength == "bare" and tells_more else strength
@@ -125,7 +143,36 @@ def _read_clauses(text: str, words: _Words) -> Iterator[Correction]:
         for value in dict.fromkeys((*told, *ends)):
             if _may_be_value(value, words) and not words.reactions.fullmatch(value):
                 needs_known = not is_linked or value != told[0]
-                yield Correction(value, old, strength, tells_more, needs_known_words=needs_known)
+                role: ValueRole = "place" if value in places else ""
+                yield Correction(value, old, strength, tells_more, needs_known_words=needs_known, role=role)
+
+
+def _names(clauses: list[str], old: str, strength: CorrectionStrength, words: _Words) -> Iterator[Correction]:
+    """The names that clauses say: "scratch that her name is helen"."""
+    for clause in clauses:
+        naming = words.naming.search(clause)
+        if naming is None or words.lead.sub("", clause[: naming.start()], count=1).strip():
+            continue
+        value = words.tail.sub("", clause[naming.end() :], count=1).strip()
+        if _may_be_name(value, words) and not words.reactions.fullmatch(value):
+            who = _PRONOUNS.get(naming["who"].lower(), naming["who"].lower())
+            yield Correction(value, old, strength, tells_more=len(clauses) > 1, role="name", who=who)
+
+
+def _may_be_name(text: str, words: _Words) -> bool:
+    if words is _load_words("zh"):
+        return _HAN_NAME.fullmatch(text) is not None
+    parts = text.split()
+    return 0 < len(parts) <= _MAX_NAME_WORDS and all(
+        re.fullmatch(r"[^\W\d_][^\W\d_'’.-]*", part) for part in parts
+    )
+
+
+def split_place(value: str) -> tuple[str, ValueRole]:
+    """A value without the word that says that it is a place: 在东莞 gives 东莞."""
+    words = _load_words("zh" if has_han(value) else "en")
+    bare = words.place.sub("", value, count=1)
+    return (bare, "place") if bare and bare != value else (value, "")
 
 
 def _split_clauses(text: str) -> list[str]:
@@ -168,9 +215,20 @@ def _strength(text: str, clauses: list[str], values: list[str], words: _Words) -
 
 def _may_be_value(text: str, words: _Words) -> bool:
     if words is _load_words("zh"):
+        if text[:1] in _NO_VALUE_START:
+            return False
         return len(text) <= _MAX_UNTYPED_CHARACTERS or bool(re.fullmatch(r"[A-Za-z0-9-]{2,10}", text))
     parts = text.split()
     return len(parts) <= _MAX_UNTYPED_WORDS and all(re.fullmatch(r"[\w'&.-]+", part) for part in parts)
+
+
+@cache
+def gendered_roles(pronoun: str) -> frozenset[str]:
+    """The roles of people that a pronoun, "he" or "she", cannot mean."""
+    roles = tomllib.loads(files("thinkback.language").joinpath("corrections.toml").read_text("utf-8"))[
+        "roles"
+    ]
+    return frozenset(role for other, names in roles.items() if other != pronoun for role in names)
 
 
 def corrects_words(before: str, after: str) -> bool:
@@ -199,10 +257,12 @@ def _load_words(code: Literal["en", "zh"]) -> _Words:
         lead=compile_(rf"[\s*]*(?:{around}(?:{space}|\Z))*"),
         tail=compile_(rf"(?:{gap}{around})*[\s*]*\Z"),
         after_link=compile_(rf".*{edge}{data['link']}{space}(?P<value>.+)\Z"),
+        place=compile_(rf"{data['place']}{gap}"),
+        place_before=compile_(rf"(?<![^\W\u3400-\u9fff]){data['place']}{gap}(?:(?:the|an?)\s+)?\Z"),
         certain=compile_(f"{edge}{data['certain']}{edge}"),
         likely=compile_(f"{edge}{data['likely']}{edge}"),
         **{
             name: compile_(data[name])
-            for name in ("linked", "old", "notices", "other_purpose", "pause", "reactions")
+            for name in ("linked", "naming", "old", "notices", "other_purpose", "pause", "reactions")
         },
     )

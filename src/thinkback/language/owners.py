@@ -56,12 +56,16 @@ _ASKED_ROLE_ZH = re.compile(r"(?:什么|啥|哪些|[几多][个只条位少]?)\Z
 
 def asks_about_user(question: str) -> bool:
     """Whether a question asks for a fact about the user, and names nobody else."""
+    asks_of_speaker = _SPEAKER_ZH if has_han(question) else _ASKS_OF_SPEAKER_EN
+    return asks_of_speaker.search(question) is not None and names_nobody_else(question)
+
+
+def names_nobody_else(question: str) -> bool:
+    """Whether a question names nobody besides the user and those that it asks for: "what pets do i have"."""
     if has_han(question):
-        if not _SPEAKER_ZH.search(question) or _PRONOUN_ZH.search(question):
+        if _PRONOUN_ZH.search(question):
             return False
         return all(_ASKED_ROLE_ZH.search(_before(question, role)) for role in _person_zh().finditer(question))
-    if not _ASKS_OF_SPEAKER_EN.search(question):
-        return False
     if re.search(rf"\b(?:{_PRONOUN_EN.pattern})", question, re.I):
         return False
     if not all(_ASKED_ROLE_EN.search(_before(question, role)) for role in _person_en().finditer(question)):

@@ -37,6 +37,13 @@ def find_same_sort(text: str, value: str) -> list[str]:
     return [word for word in found if word.lower() != value.lower()]
 
 
+def is_known_as_other(value: str, sort: str) -> bool:
+    """Whether a value is a known word of other sorts only: Canada is no first name, Jordan is one."""
+    lowered = value.lower()
+    sorts = [names for names in _SORTS if lowered in _load_sort(names)[0]]
+    return bool(sorts) and not any(sort in names for names in sorts)
+
+
 @cache
 def _load_sort(names: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
     lexicons = [load_language(code).lexicon for code in LANGUAGE_MODULES]

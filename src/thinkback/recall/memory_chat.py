@@ -20,7 +20,7 @@ from thinkback.language.names import USER
 from thinkback.language.owners import asks_about_user
 from thinkback.language.sentences import split_sentences
 from thinkback.language.writing_systems import detect_language, has_han
-from thinkback.recall.acknowledgements import ToldTurn, acknowledge
+from thinkback.recall.acknowledgements import ToldTurn, acknowledge, capitalise
 from thinkback.recall.answer import ScoredSentence
 from thinkback.recall.answer_choice import (
     MIN_ANSWER_ODDS,
@@ -35,6 +35,14 @@ from thinkback.recall.answer_choice import (
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.citations import SAID_TEXT, cite, cite_as_told, find_triple, quote, spoken_words
+from thinkback.recall.former import (
+    asks_for_former,
+    find_ended,
+    find_ending,
+    find_former,
+    tells_present,
+    without_present,
+)
 from thinkback.recall.message_parts import MessageParts, continues_message, may_ask, split_message
 from thinkback.recall.nearest import (
     CLEAR_LEAD,
@@ -152,30 +160,33 @@ def answer_question(
     likely one for a model: then nothing is quoted that does not seem to answer.
     """
     judge = AnswerJudge(mark_question(question))
-    statements, recollection = without_others(
-        question, list(own_statements(question, recollection)), recollection
-    )
+    told = list(own_statements(question, recollection))
+    asks_former = asks_for_former(question)
+    statements, recollection = without_others(question, told, recollection)
+    if asks_former:
+        statements, recollection = without_present(question, statements, recollection)
     forbidding = find_forbidding(question, statements)
     chosen = forbidding or choose_sentences(question, judge, statements, recollection.answers)
+    chosen = chosen or (find_former(statements, recollection) if asks_former else [])
+    ended_by: Candidate | None = None
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):
-        later = [*statements, *own_statements(chosen[0].text, look_up(chosen[0].text))]
-        denial = find_newer_denial(chosen[0], later)
-        chosen = [denial or _newer_answer(chosen[0], statements, recollection) or chosen[0]]
+        more = look_up(chosen[0].text)
+        chosen[0], ended_by = _changed_later(question, chosen[0], statements, recollection, more)
     nearest = find_nearest(judge, recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     is_single = len(chosen) == 1 and not forbidding
     values = find_other_values(question, judge, chosen[0], statements, recollection) if is_single else []
-    if is_single and _is_doubtful(question, chosen[0], recollection):
+    if ended_by is not None:
+        nearest = [ended_by, chosen[0].candidate]
+    elif is_single and _is_doubtful(question, chosen[0], recollection):
         nearest = _quotes_in_place_of(chosen[0], recollection, nearest)
     elif is_single and not values and _may_be_outdated(question, judge, chosen[0], nearest):
         newer = _newer_items(chosen[0].candidate, recollection) or nearest[:1]
         nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
         nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
-        cited = [cite(question, each) for each in [*chosen, *values]]
-        if any("[redacted" in each for each in cited):
-            cited.append(say("secret", question))
-        return ("" if detect_language(question) == "zh" else " ").join(cited)
+        with_day = asks_former and is_single and tells_present(chosen[0])
+        return _cite_all(question, [*chosen, *values], with_day=with_day)
     elif is_request:
         return say("needs_model", question)
     elif likely := _quote_likely_answer(question, judge, statements, recollection):
@@ -189,6 +200,36 @@ def answer_question(
         return say("nearest", question, "; ".join(map(quote, nearest)))
     knows_words = any(judge.shares_word(sentence.text, required=True) for sentence in statements)
     return _say_not_told(question, judge, may_be_told=knows_words or is_personal)
+
+
+def _cite_all(question: str, sentences: Sequence[ScoredSentence], *, with_day: bool) -> str:
+    """The sentences that answer, cited; `with_day` with the day when each was said."""
+    if with_day:
+        cited = [capitalise(quote(each.candidate)) for each in sentences]
+    else:
+        cited = [cite(question, each) for each in sentences]
+    if any("[redacted" in each for each in cited):
+        cited.append(say("secret", question))
+    return ("" if detect_language(question) == "zh" else " ").join(cited)
+
+
+def _changed_later(
+    question: str,
+    chosen: ScoredSentence,
+    statements: Sequence[ScoredSentence],
+    recollection: Recollection,
+    more: Recollection,
+) -> tuple[ScoredSentence, Candidate | None]:
+    """The answer, or a later sentence that replaced it; and a later memory that says that it has ended.
+
+    `more` is what was recalled for the answer itself.
+    """
+    later = [*statements, *own_statements(chosen.text, more)]
+    newer = find_newer_denial(chosen, later) or _newer_answer(chosen, statements, recollection)
+    if newer is not None:
+        return newer, None
+    ending = find_ending(chosen, [*recollection, *more]) or find_ended(question, recollection)
+    return chosen, ending if ending is not None and last_turn(ending) > chosen.said_in else None
 
 
 def _say_not_told(question: str, judge: AnswerJudge, *, may_be_told: bool) -> str:

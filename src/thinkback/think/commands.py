@@ -31,7 +31,7 @@ from thinkback.language.commands import (
     may_undo,
     only_undoes,
 )
-from thinkback.language.corrections import Correction, CorrectionStrength, read_corrections
+from thinkback.language.corrections import Correction, CorrectionStrength, read_corrections, split_place
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.safety.quarantine import find_secrets
 from thinkback.language.sentences import split_sentences
@@ -157,7 +157,9 @@ class CommandRunner:
         if command.kind == "correct":
             strength: CorrectionStrength = "certain" if command.old or corrects(command.text) else "likely"
             tells_more = not is_only_commands(turn.query)
-            correction = Correction(command.new, command.old, strength, tells_more, in_fixed_form=True)
+            new, role = split_place(command.new)
+            old, _ = split_place(command.old)
+            correction = Correction(new, old, strength, tells_more, in_fixed_form=True, role=role)
             return self._correct(space, turn, correction, command.start)
         if command.kind == "instruct":
             return self._instruct(space, turn, command)

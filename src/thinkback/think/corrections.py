@@ -13,11 +13,12 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from thinkback.language.corrections import Correction
-from thinkback.language.names import normalise_name
+from thinkback.language.corrections import Correction, gendered_roles
+from thinkback.language.names import normalise_name, phonetic_similarity
 from thinkback.language.spoken_dates import add_dates
+from thinkback.language.tokens import fold_text
 from thinkback.language.value_types import find_values, same_length, value_type
-from thinkback.language.word_sorts import find_same_sort
+from thinkback.language.word_sorts import find_same_sort, is_known_as_other
 from thinkback.language.writing_systems import has_han
 from thinkback.protocols import Embedder, Store
 from thinkback.think.command_context import SeemsQuestion, only_asks, previous_turns, thoughts_of
@@ -31,7 +32,13 @@ _MAX_BARE_GAP = timedelta(minutes=10)  # between a fact and a bare value that co
 _MAX_KEPT_CHARS = 500  # of a message whose sentences are kept because one is corrected
 _MIN_SPELLING_SIMILARITY = 0.6  # of a name and its corrected spelling
 _MIN_MEANING_SIMILARITY = 0.4  # "Porto" and "Lisbon" have .69, "Porto" and "horrible" .15
+_MIN_SOUND_SIMILARITY = 0.8  # of a Chinese name and its corrected form
 _MAX_NAME_CHARACTERS = 4
+_BEFORE_PLACE = re.compile(
+    r"(?:\b(?:in|at|on|to|from|near|into|by)(?: (?:the|an?|my|our))? |[在到去往于从])\Z", re.IGNORECASE
+)
+_CLAUSE_ZH = re.compile(r"[，,。！!；;\s]+")
+_CAPITALISED = re.compile(r"(?<=[\w,;] )(?!I\b)[^\W\d_a-z]\w*")
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 
 
@@ -139,14 +146,18 @@ def find_corrected(
     """
     if _asks_back(previous) and correction.strength != "certain":
         return None
-    if correction.old:
+    last = [each for each in thoughts if any(source.turn == previous.id for source in each.sources)]
+    if correction.role == "name":
+        found = list(_named_people(correction, last, thoughts))
+    elif correction.old:
         found = list(_named(correction, thoughts, similarity))
     else:
-        last = [each for each in thoughts if any(source.turn == previous.id for source in each.sources)]
         found = (
             list(_of_same_type(correction.new, last))
             or list(_of_same_sort(correction.new, last))
-            or ([] if correction.needs_known_words else list(_similar(correction.new, last, similarity)))
+            or (
+                [] if correction.needs_known_words else list(_similar(correction, last, previous, similarity))
+            )
             or ([] if correction.strength == "bare" else list(_of_same_type(correction.new, thoughts)))
         )
     if correction.in_passing and value_type(correction.new) == "number":
@@ -157,7 +168,8 @@ def find_corrected(
         return None
     ((thought, value),) = targets
     old, new = normalise_name(value), normalise_name(correction.new)
-    says_it_again = f" {old} " in f" {new} "  # "poor rex"
+    # "poor rex", but not "his name is rex miller"
+    says_it_again = f" {old} " in f" {new} " and (correction.role != "name" or old == new)
     return targets[0] if not says_it_again and said_text(thought).count(value) == 1 else None
 
 
@@ -178,6 +190,45 @@ def _named(
         found = whole_word.findall(said_text(thought))
         if len(found) == 1:
             yield thought, found[0]
+
+
+def _named_people(
+    correction: Correction, last: Sequence[Thought], thoughts: Sequence[Thought]
+) -> Iterator[Target]:
+    """The people and pets that were named, whom "her name is" may mean.
+
+    A name is spelt alike, or the message says that something is corrected and it looks like a name.
+    """
+    for group in (last, thoughts):
+        named = [
+            (thought, thought.object)
+            for thought in group
+            if thought.kind == "relationship" and thought.relation.startswith("has ") and not thought.negated
+            if thought.relation.removeprefix("has ") not in gendered_roles(correction.who)
+        ]
+        named = [target for target in named if not correction.old or target[1] == correction.old]
+        alike = [target for target in named if _are_alike(target[1], correction.new)]
+        if alike or (named and correction.strength != "bare" and _looks_like_name(correction.new)):
+            yield from alike or named
+            return
+
+
+def _looks_like_name(text: str) -> bool:
+    if has_han(text):
+        return not is_known_as_other(text, "first_names")
+    return all(word[:1].isupper() for word in text.split())
+
+
+def _are_alike(name: str, new: str) -> bool:
+    """Whether one name may be the other one spelt better: they sound or look alike, also without accents."""
+    if has_han(name) and has_han(new):
+        return phonetic_similarity(name, new) >= _MIN_SOUND_SIMILARITY
+    words = fold_text(new).split()
+    return any(
+        word.startswith(fold_text(name))
+        or _spelling_similarity(fold_text(name), word) >= _MIN_SPELLING_SIMILARITY
+        for word in [*words, fold_text(new)]
+    )
 
 
 def _may_replace(old: str, new: str, similarity: ValueSimilarity) -> bool:
@@ -207,8 +258,14 @@ def _of_same_sort(new: str, thoughts: Sequence[Thought]) -> Iterator[Target]:
         yield from ((thought, value) for value in find_same_sort(said_text(thought), new))
 
 
-def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity) -> Iterator[Target]:
-    """The value that is spelt like the new one, or means something of the same kind."""
+def _similar(
+    correction: Correction, thoughts: Sequence[Thought], previous: Turn, similarity: ValueSimilarity
+) -> Iterator[Target]:
+    """The value that is spelt like the new one, or means something of the same kind.
+
+    A place ("in lisbon") only replaces one.
+    """
+    new = correction.new
     if value_type(new) is not None:
         return
     stated = [
@@ -216,13 +273,15 @@ def _similar(new: str, thoughts: Sequence[Thought], similarity: ValueSimilarity)
     ]
     kept = [thought for thought in thoughts if thought.relation == SAID]
     places = [*stated, *((thought, value) for thought in kept for value in _words(thought.object, new))]
+    if correction.role == "place":
+        places = [(thought, value) for thought, value in places if _is_after_place_word(thought, value)]
     if not places:
         return
     spelling = [_spelling_similarity(value, new) for _, value in places]
     if max(spelling) >= _MIN_SPELLING_SIMILARITY:
         yield places[int(np.argmax(spelling))]
         return
-    if len(stated) == 1 and _are_names(stated[0], new):
+    if correction.role != "place" and len(stated) == 1 and _are_names(stated[0], new, previous):
         yield stated[0]
         return
     meaning = similarity(new, [value for _, value in places])
@@ -240,12 +299,27 @@ def _words(sentence: str, new: str) -> list[str]:
     return [run for run in runs if sentence.count(run) == 1]
 
 
-def _are_names(target: Target, new: str) -> bool:
-    """Whether both values are names: capitalised, or in Chinese characters where somebody is named."""
+def _is_after_place_word(thought: Thought, value: str) -> bool:
+    sentence = said_text(thought)
+    return _BEFORE_PLACE.search(sentence[: sentence.find(value)]) is not None
+
+
+def _are_names(target: Target, new: str, previous: Turn) -> bool:
+    """Whether both values are names: capitalised, or in Chinese characters where somebody is named.
+
+    A known word of another sort is none. If the message tells more than the name, the new value may be meant
+    for the rest of it: 我姐叫小云，在成都当老师.
+    """
     thought, value = target
+    if is_known_as_other(new, "first_names") and not is_known_as_other(value, "first_names"):
+        return False
     if has_han(value) and has_han(new):
-        return thought.kind == "relationship" and len(new) <= _MAX_NAME_CHARACTERS
-    return value[:1].isupper() and new[:1].isupper()
+        if thought.kind != "relationship" or len(new) > _MAX_NAME_CHARACTERS:
+            return False
+        is_alone = len([clause for clause in _CLAUSE_ZH.split(previous.query) if clause]) == 1
+        return is_alone or _are_alike(value, new)
+    others = {word for word in _CAPITALISED.findall(previous.query) if word.lower() not in value.lower()}
+    return value[:1].isupper() and new[:1].isupper() and not others
 
 
 def _spelling_similarity(one: str, other: str) -> float:

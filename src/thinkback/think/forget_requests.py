@@ -19,11 +19,14 @@ from thinkback.language.commands import (
     is_only_commands,
     loose_topic_pattern,
     loose_topic_terms,
+    secret_topic,
     topic_relation,
     topic_terms,
 )
 from thinkback.language.names import USER, normalise_name
-from thinkback.language.safety.quarantine import redact
+from thinkback.language.safety.normalise import QuarantinedSpan
+from thinkback.language.safety.quarantine import find_secrets, redact, turn_findings
+from thinkback.language.safety.secret_kinds import API_KEY, PASSWORD, PIN
 from thinkback.language.sentences import split_sentences
 from thinkback.language.statements import find_statements
 from thinkback.language.tokens import extract_terms
@@ -34,6 +37,7 @@ from thinkback.think.forgetting import RemainderKeeper
 from thinkback.types import SAID, USER_ACTOR, Action, Ref, Thought, Turn
 
 _PAGE_ROWS = 500
+_SECRET_KINDS = frozenset((PASSWORD, PIN, API_KEY))  # what people call a password or a code
 _MAX_FORGOTTEN_TURNS = 200  # on one topic; more is no topic
 
 
@@ -71,6 +75,8 @@ class Forgetter:
         if not (thoughts or told) and not asks_for_fact(command.topic):
             topic = _Topic(command.topic, loosely=True)
             thoughts, told = self._find_topic(space, turn, topic)
+        if topic.is_any_secret and len(told) > 1:  # which one is not known
+            return None
         thoughts, told = self._with_same_words(space, thoughts, told)
         turns = [other.id for other in told]
         if not (thoughts or turns) or len(turns) > _MAX_FORGOTTEN_TURNS:
@@ -156,7 +162,8 @@ class Forgetter:
 class _Topic:
     """What to forget: by its words, or by the attribute or person that they name.
 
-    `loosely`, by fewer words ("cousin Otto" by "Otto") or with particles between Chinese characters.
+    `loosely`, by fewer words ("cousin Otto" by "Otto"), with particles between Chinese characters, or as a
+    secret with another word for it ("the wifi password" by "wifi pw").
     """
 
     def __init__(self, topic: str, *, loosely: bool = False) -> None:
@@ -164,11 +171,17 @@ class _Topic:
         self._relation = None if loosely else topic_relation(topic)
         self._pattern = loose_topic_pattern(topic) if loosely else None
         self._loose_topic = topic if loosely and has_han(topic) else ""
+        self._secret_words = secret_topic(topic) if loosely else None
 
     @property
     def is_known(self) -> bool:
         """Whether it says what to forget at all."""
         return bool(self._words) or self._relation is not None or bool(self._loose_topic)
+
+    @property
+    def is_any_secret(self) -> bool:
+        """Whether it is a secret without a word that says which: "my pin code"."""
+        return self._secret_words is not None and not self._secret_words
 
     def is_of_thought(self, thought: Thought) -> bool:
         terms = _thought_terms(thought)
@@ -182,12 +195,21 @@ class _Topic:
         )
 
     def is_of_turn(self, turn: Turn) -> bool:
+        if self._tells_secret(turn.query) and _has_secret(turn_findings(turn, "query").secrets):
+            return True
         return self.is_of_text(turn.query) or self._has_words(set(extract_terms(turn.response)))
 
     def is_of_text(self, text: str) -> bool:
         """Whether words of the user are about it."""
         terms = set(extract_terms(text))
+        if self._tells_secret(text) and _has_secret(find_secrets(text)):
+            return True
         return self._has_words(terms) or self._is_in(text) or self._is_stated(text, terms)
+
+    def _tells_secret(self, text: str) -> bool:
+        """Whether a text has the words of the secret that is meant, besides its value."""
+        words = self._secret_words
+        return words is not None and words <= set(extract_terms(text))
 
     def _is_in(self, text: str) -> bool:
         if self._pattern is not None and self._pattern.search(text) is not None:
@@ -208,6 +230,10 @@ class _Topic:
             statement.about == USER and statement.relation == relation.name
             for statement in find_statements(text)
         )
+
+
+def _has_secret(secrets: Sequence[QuarantinedSpan]) -> bool:
+    return any(span.kind in _SECRET_KINDS for span in secrets)
 
 
 def _thought_terms(thought: Thought) -> set[str]:

@@ -148,3 +148,24 @@ def test_a_statement_about_ones_own_is_no_request(message: str, is_request: bool
 )
 def test_a_question_beside_statements_has_a_question_word(message: str, question: str) -> None:
     assert split_message(message).question == question
+
+
+@needs_network
+def test_plans_for_somebody_are_mostly_no_requests() -> None:
+    plans = [
+        "我妈妈下个月生日，想送她一条围巾",
+        "下周岳父过六十大寿，准备给他订个蛋糕",
+        "儿子快中考了，想给他换个好点的台灯",
+        "周末同学结婚，打算包八百",
+        "我爸腿脚不好，想给他装个扶手",
+        "老婆怀孕六个月了，想换辆七座的",
+        "奶奶眼睛花了，打算给她买个大字手机",
+        "女朋友对猫过敏，我们想养只狗",
+        "dads 70th is coming up, thinking of getting him a telescope",
+        "my niece starts school in september, want to get her a proper backpack",
+        "we're redoing the kitchen, going for green tiles",
+        "grandma can't climb stairs now so we want to put in a lift",
+        "my sister graduates in june and i wanna surprise her with a trip",
+    ]
+    assert _count_requests(plans) <= 3  # 6 before such plans were learned
+    assert not _count_requests(plans[:1])

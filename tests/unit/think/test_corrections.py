@@ -105,6 +105,67 @@ def test_other_messages_correct_nothing(said: str, asked: str, then: str) -> Non
         assert not [action for action in memory.journal() if "corrects" in action.reason]
 
 
+@pytest.mark.parametrize(
+    ("said", "then", "sentence"),
+    [
+        ("我哥叫阿凯，在深圳做外贸", "哦打错了 是在东莞", "我哥叫阿凯，在东莞做外贸"),
+        ("我姐叫小云，在成都当老师", "不对 是在重庆", "我姐叫小云，在重庆当老师"),
+        ("我不在北京，我在天津上班", "打错了，不在天津，是在唐山", "我不在北京，我在唐山上班"),
+        ("我们搬去青岛了", "不对，是到烟台", "用户住在烟台。"),
+        ("my best friend is Zoe, we met in Prague", "i meant in Vienna", "is Zoe, we met in Vienna"),
+        ("my cousin is called Dev and he's in Leeds", "oops, it's in Bradford", "he's in Bradford"),
+    ],
+)
+def test_a_place_replaces_a_place_and_no_name(said: str, then: str, sentence: str) -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        assert sentence in (corrected_sentence(memory, said, then) or "")
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("我老公叫建国，在工地干活", "错了，是在厂里"),
+        ("我女儿叫朵朵，在实验小学上学", "打错了 是在附小"),
+        ("我弟叫小杰，学的是会计", "打错了 是金融"),
+        ("我室友叫小顾，喜欢打篮球", "错了，是排球"),
+        ("我妈叫桂芳", "打错了一个字，改天说"),
+        ("my uncle is called Sam", "typo, in Canada"),
+        ("my neighbour is called Tom", "no, at Lidl"),
+        ("my brother is called Ken, works at Aldi", "sorry, at Tesco"),
+        ("my boss is Priya, office is in Utrecht", "wait no, it's in Arnhem"),
+        ("my boss is called helene", "her name is on the door now"),
+        ("my boss is called helene", "actually her name is hard to spell"),
+        ("my boss is called helene", "no, her sister's name is Marie"),
+        ("my son is called Leo", "actually her name is Mia"),
+        ("我哥叫阿凯", "不对，我弟叫阿伟"),
+    ],
+)
+def test_a_name_is_replaced_by_no_other_kind_of_value(said: str, then: str) -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        assert corrected_sentence(memory, said, then) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "sentence"),
+    [
+        (
+            "my boss is called helene",
+            "actually scratch that her name is hélène dubreuil, with accents",
+            "The user's boss is hélène dubreuil.",
+        ),
+        ("my neighbour is called Stefan", "sorry, his name is Stephan", "The user's neighbour is Stephan."),
+        ("my dentist is called Marko", "no wait, his name's Mirko Petrov", "dentist is Mirko Petrov."),
+        ("my therapist is called jo", "oops, she's called joanne", "The user's therapist is joanne."),
+        ("我领导叫王红", "打错了，她的名字是汪红", "用户的老板是汪红。"),
+        ("我同桌叫李想", "不对，他叫李响", "用户的同学是李响。"),
+        ("我家猫叫豆豆", "说错了，它的名字叫逗逗", "用户有猫叫逗逗。"),
+    ],
+)
+def test_a_name_is_corrected_by_a_clause_that_says_it(said: str, then: str, sentence: str) -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        assert sentence in (corrected_sentence(memory, said, then) or "")
+
+
 def test_bare_value_corrects_only_what_was_just_told() -> None:
     now = [datetime(2026, 5, 1, 9, tzinfo=UTC)]
     with Memory.open(":memory:", embedder="hashing", background=False, clock=lambda: now[0]) as memory:

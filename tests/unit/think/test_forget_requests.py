@@ -193,6 +193,44 @@ def main() -> None:
         print(sum(right for right, _ in counts.values()), "of", sum(all_ for _, all_ in counts.values()))
 
 
+@pytest.mark.parametrize(
+    ("told", "message", "gone"),
+    [
+        (["wifi pw for the cabin is gullwing77"], "pls forget the wifi password thing", [0]),
+        (["健身房密码是4821"], "健身房密码那个忘掉吧 别记了", [0]),
+        (["my bank pin is 8365", "i like hiking"], "forget my pin code please", [0]),
+        (
+            ["netflix login is tara / Moonpie!9", "bike lock code is 7714"],
+            "forget the netflix password bit",
+            [0],
+        ),
+        (["门禁码是2580#", "门口有个门禁"], "把门禁密码那个忘掉", [0]),
+        (["我家保险柜密码 661902"], "保险柜那个别记了", [0]),
+        (["电脑开机密码是abc7788", "我在学电脑"], "电脑密码那个不用记了", [0]),
+        (
+            ["gym app passcode: 4417zz", "i pay 30 a month for the gym"],
+            "please forget my gym password stuff",
+            [0],
+        ),
+        (["wifi pw is blue77!x", "email pw is green88!y"], "please forget my email password", [1]),
+        # which one is not said, or none was told
+        (["wifi pw is blue77!x", "email pw is green88!y"], "forget my password", []),
+        (["my gym is on elm street", "the wifi here is slow"], "forget the wifi password thing", []),
+        # these tell that something was forgotten
+        (["手机密码是 kk8812"], "手机密码那个忘了", []),
+        (["数学作业周五交"], "作业那个忘掉了", []),
+    ],
+)
+def test_a_secret_is_forgotten_by_another_word_for_it(
+    memory: Memory, told: list[str], message: str, gone: list[int]
+) -> None:
+    for text in told:
+        memory.chat(text)
+    memory.chat(message)
+    turns = memory.turns(hidden=True)
+    assert [turn.query for turn in turns if turn.hidden and turn.query in told] == [told[n] for n in gone]
+
+
 if __name__ == "__main__":
     main()
 
