@@ -112,7 +112,7 @@ def add_thought(store: Store, space: str, sentence: str, *, session: str = "defa
 
 
 def index_all(store: Store, space: str) -> None:
-    while found := store.unindexed(space, 100):
+    while found := store.unindexed(space, 100).items:
         store.index(space, [index_entry(item.kind, item.id, item.text) for item in found])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,6 +50,14 @@ class EncodedTexts:
 
     vectors: Vector
     terms: Sequence[TermHashes]
+
+
+class _Batch(NamedTuple):
+    """Items of a space without an index entry, and its stamp when they were read."""
+
+    space: str
+    items: Sequence[UnindexedItem]
+    stamp: VersionStamp
 
 
 class TextEncoder(Protocol):
@@ -107,14 +115,11 @@ class Indexer:
         stamp = self._store.stamp(space)
         if not stamp.has_unindexed:
             return self._sync(space, stamp)
-        if self._primary is None:
-            self.index_spaces([space], stamp=stamp)
-            view = self.last_view(space)
-            with view.lock:
-                if view.stamp.follows(stamp) and not view.stamp.has_unindexed:
-                    return view
-        else:
-            self._primary.index_pending(space)
+        (self._primary or self).index_pending(space)
+        view = self.last_view(space)
+        with view.lock:
+            if view.stamp.follows(stamp) and not view.stamp.has_unindexed:
+                return view
         return self._sync(space, None)
 
     def last_view(self, space: str) -> CachedSpace:
@@ -169,24 +174,23 @@ class Indexer:
         encoder: TextEncoder | None = None,
         progress: ProgressCallback | None = None,
         total: int = 0,
-        stamp: VersionStamp | None = None,
     ) -> int:
         """Index all items of these spaces without an entry. Returns their number.
 
-        `encoder` computes the vectors and terms; by default this process does. `stamp` is the current one of
-        the first space, if the caller has just read it.
+        `encoder` computes the vectors and terms; by default this process does.
         """
         encoder = encoder or self._encoder
         waiting = deque(spaces)
         done = 0
         while page := self._next_page(waiting, encoder.page_size):
-            encoded_batches = encoder.encode([[item.text for item in items] for _, items in page])
+            encoded_batches = encoder.encode([[item.text for item in batch.items] for batch in page])
             abandoned: set[str] = set()
-            for (space, items), encoded in zip(page, encoded_batches, strict=True):
+            for batch, encoded in zip(page, encoded_batches, strict=True):
+                space = batch.space
                 if space in abandoned:
                     continue
                 try:
-                    self._write_entries(space, items, encoded, stamp)
+                    self._write_entries(batch, encoded)
                 except ConcurrentUpdate:  # regrouped or indexed by another process meanwhile: read it again
                     abandoned.add(space)
                     if space not in waiting:
@@ -195,34 +199,33 @@ class Indexer:
                 except NotFound:  # the user was erased meanwhile
                     abandoned.add(space)
                     continue
-                finally:
-                    stamp = None
-                done += len(items)
+                done += len(batch.items)
                 if progress:
                     progress(done, max(total, done))
         return done
 
-    def _write_entries(
-        self, space: str, items: Sequence[UnindexedItem], encoded: EncodedTexts, stamp: VersionStamp | None
-    ) -> None:
-        """Store the index entries of items, and apply them to the view if nothing else has changed."""
-        view = self._ensure_hashing(space, stamp)
-        entries, epoch = self._create_entries(view, items, encoded)
-        written = self._store.index(space, entries, epoch)
+    def _write_entries(self, batch: _Batch, encoded: EncodedTexts) -> None:
+        """Store the index entries of items, and apply them to the view if nothing has changed meanwhile."""
+        view = self._ensure_hashing(batch.space, batch.stamp)
+        entries, epoch = self._create_entries(view, batch.items, encoded)
+        written = self._store.index(batch.space, entries, epoch)
         with view.lock:
-            if written.follows(view.stamp):
-                periods = tuple(item.period for item in items if item.period is not None)
-                turns = tuple(item.row for item in items if item.row is not None)
+            if view.stamp == batch.stamp and written.follows(batch.stamp):
+                periods = tuple(item.period for item in batch.items if item.period is not None)
+                turns = tuple(item.stored_turn for item in batch.items if item.stored_turn is not None)
                 view.apply(IndexDelta(written, tuple(entries), periods, turns))
-                self._cache.update_size((self._store.tenant, space), view)
+                self._cache.update_size((self._store.tenant, batch.space), view)
 
-    def _next_page(self, waiting: deque[str], size: int) -> list[tuple[str, Sequence[UnindexedItem]]]:
+    def _next_page(self, waiting: deque[str], size: int) -> list[_Batch]:
         """The next batches of items to index, `size` items in all. Removes the spaces that end within it."""
-        page: list[tuple[str, Sequence[UnindexedItem]]] = []
+        page: list[_Batch] = []
         left = size
         while waiting and left:
-            items = self._store.unindexed(waiting[0], left)
-            page += [(waiting[0], items[at : at + BATCH_SIZE]) for at in range(0, len(items), BATCH_SIZE)]
+            items, stamp = self._store.unindexed(waiting[0], left)
+            page += [
+                _Batch(waiting[0], items[at : at + BATCH_SIZE], stamp)
+                for at in range(0, len(items), BATCH_SIZE)
+            ]
             if len(items) == left:
                 break  # the space may have more, which can be read when these are indexed
             left -= len(items)
@@ -353,9 +356,9 @@ class Indexer:
                     deciding_vectors[row] = new_turns.get(item.turn, indexed)
         return [int(group) for group in lsh.assign_groups(view.hashing, deciding_vectors)]
 
-    def _ensure_hashing(self, space: str, stamp: VersionStamp | None) -> CachedSpace:
+    def _ensure_hashing(self, space: str, stamp: VersionStamp) -> CachedSpace:
         """Give a new space a random hashing. A space that lost its hashing waits for `regroup`."""
-        view = self._sync(space, stamp) if stamp else self.view(space)
+        view = self._sync(space, stamp)
         if view.hashing is None and not view.index.size("turn"):
             hashing = lsh.random_hashing(self._embedder.dim, lsh.choose_group_count(0), HASHING_SEED)
             self._store.regroup(space, hashing, {}, view.stamp)

@@ -145,7 +145,7 @@ class MemoryRecall(MemoryQueries):
 
     search = recall
 
-    def known_instructions(self) -> Sequence[Thought]:
+    def cached_instructions(self) -> tuple[Thought, ...]:
         """The standing wishes as of the last recall in this process; `instructions` asks the database."""
         view = self._recall_indexer.last_view(self.user)
         with view.lock:

@@ -36,6 +36,7 @@ from thinkback.types import (
     Thought,
     Turn,
     UnindexedItem,
+    UnindexedPage,
     VersionStamp,
 )
 
@@ -384,14 +385,15 @@ class SummaryStore(Protocol):
 class IndexStore(Protocol):
     """Index entries. They are derived data, stored so that readers need not recompute them."""
 
-    def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
-        """Items without an index entry, in order."""
+    def unindexed(self, space: str, limit: int) -> UnindexedPage:
+        """Items without an index entry, in order, and the stamp at which they were read."""
         ...
 
     def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> VersionStamp:
         """Write the entries for the items returned by `unindexed`, in that order; `epoch` as in `apply`.
 
-        Returns the stamp of the space with them. If its version is the next one, nothing else has changed.
+        Returns the stamp of the space with them. If it follows the one at which the items were read, nothing
+        else has changed since.
         """
         ...
 

@@ -39,15 +39,15 @@ def hashing(seed: int = 1, columns: int = 2, *, learned: bool = False) -> Hashin
 
 def test_new_turns_are_unindexed_in_sequence_until_their_entries_are_written(store: Store) -> None:
     store.append("ann", [new_turn("a", "b"), new_turn("c")], NOW)
-    first, second = store.unindexed("ann", 10)
+    first, second = store.unindexed("ann", 10).items
     assert (first.kind, first.id, first.text, first.turn) == ("turn", 1, "a\nb", 1)
     assert second.text == "c"
-    assert [item.id for item in store.unindexed("ann", 1)] == [1]
+    assert [item.id for item in store.unindexed("ann", 1).items] == [1]
     store.index("ann", [index_entry("turn", 1, first.text)])
-    assert [item.id for item in store.unindexed("ann", 10)] == [2]
+    assert [item.id for item in store.unindexed("ann", 10).items] == [2]
     index_all(store, "ann")
-    assert store.unindexed("ann", 10) == []
-    assert store.unindexed("nobody", 10) == []
+    assert store.unindexed("ann", 10).items == []
+    assert store.unindexed("nobody", 10).items == []
 
 
 def test_entries_round_trip(store: Store) -> None:
@@ -105,11 +105,11 @@ def test_unknown_spaces_have_an_empty_index(store: Store) -> None:
 
 def test_entry_of_an_erased_item_is_not_written(store: Store) -> None:
     append_turns(store, "ann", "secret", "b")
-    found = store.unindexed("ann", 10)
+    found = store.unindexed("ann", 10).items
     store.erase("ann", turn=1, now=NOW)
     store.index("ann", [index_entry(item.kind, item.id, item.text) for item in found])
     assert numbers(store.delta("ann", ALL)) == [("turn", 2)]
-    assert store.unindexed("ann", 10) == []
+    assert store.unindexed("ann", 10).items == []
 
 
 def test_erasing_a_space_changes_the_epoch(store: Store) -> None:

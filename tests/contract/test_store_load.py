@@ -55,9 +55,9 @@ def test_loaded_space_can_be_changed(new_store: NewStore) -> None:
     lived_in(source, "ann")
     target.load("ann", source.turns("ann"), source.journal("ann"), source.entities("ann"))
     turns, thoughts = len(source.turns("ann")), len(source.thoughts("ann", current=False))
-    assert len(target.unindexed("ann", 100)) == turns + thoughts
+    assert len(target.unindexed("ann", 100).items) == turns + thoughts
     index_all(target, "ann")
-    assert target.unindexed("ann", 100) == []
+    assert target.unindexed("ann", 100).items == []
     apply_operations(target, "ann")
     turn, thought = add_thought(target, "ann", "figs")
     assert turn.id == source.turns("ann")[-1].id + 1

@@ -213,7 +213,7 @@ def test_deltas_add_up_to_a_full_read(new_store: NewStore, history: list[Step], 
     known |= {("thought", thought.id) for thought in store.thoughts("ann", current=False)}
     indexed = set(follower.entries)
     assert indexed <= known
-    assert known - indexed == {(item.kind, item.id) for item in store.unindexed("ann", 999)} - indexed
+    assert known - indexed == {(item.kind, item.id) for item in store.unindexed("ann", 999).items} - indexed
 
 
 @laws

@@ -63,7 +63,7 @@ def whole(store: Store, space: str = "ann") -> tuple[object, ...]:
         store.summaries_behind(space),
         store.summary(space, "talk"),
         store.summary_updates(space, "talk"),
-        store.unindexed(space, 9),
+        store.unindexed(space, 9).items,
         store.turns(space, ids=[1, 2]),
         store.thoughts(space, ids=[1]),
     )
@@ -127,7 +127,7 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
     "set_metadata": (no_such(lambda s: s.set_metadata("ann", [1], {"mine": "now"})), None),
     "renew": (lambda s: s.renew("ann", "lease", 8, NOW), False),
     "read_space": (no_such(lambda s: s.read_space("ann")), None),
-    "unindexed": (lambda s: s.unindexed("ann", 9), []),
+    "unindexed": (lambda s: s.unindexed("ann", 9).items, []),
     "index": (no_such(lambda s: s.index("ann", [index_entry("turn", 1, "mine now")])), None),
     "stamp": (lambda s: s.stamp("ann"), VersionStamp()),
     "nearest": (lambda s: s.nearest("ann", "thought", np.ones(DIM, np.float32), 9, 1 << 30), None),

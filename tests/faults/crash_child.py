@@ -175,7 +175,7 @@ class Life:
                 self.store.undo(space, action.id, "child", minute(self.clock))
 
     def index(self, space: str) -> None:
-        found = self.store.unindexed(space, 20)
+        found = self.store.unindexed(space, 20).items
         if found:
             self.store.index(
                 space, self.grouped(space, [index_entry(item.kind, item.id, item.text) for item in found])

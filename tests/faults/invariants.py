@@ -42,7 +42,7 @@ def _assert_groups_match_hashing(store: Store, space: str) -> None:
     entries = store.delta(space, VersionStamp()).entries
     turns = {turn.id: turn.text for turn in store.turns(space)}
     thoughts = {thought.id for thought in store.thoughts(space, current=False)}
-    waiting = {(item.kind, item.id) for item in store.unindexed(space, 1_000_000)}
+    waiting = {(item.kind, item.id) for item in store.unindexed(space, 1_000_000).items}
     known = {("turn", id_) for id_ in turns} | {("thought", id_) for id_ in thoughts}
     assert known == waiting | {(item.kind, item.id) for item in entries}
     if not entries:

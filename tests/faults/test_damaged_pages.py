@@ -80,7 +80,7 @@ def operations(store: SqliteStore, space: str) -> list[Callable[[], object]]:
         lambda: [store.summary_updates(space, name) for name in store.sessions(space)],
         lambda: store.delta(space, VersionStamp()),
         lambda: store.hashing(space),
-        lambda: store.unindexed(space, 1000),
+        lambda: store.unindexed(space, 1000).items,
         lambda: store.failures(space),
         lambda: store.stats(space),
         lambda: list(export_space(store, space)),

@@ -151,7 +151,7 @@ class Round:
         return np.arange(self.rng.randrange(40), dtype=np.uint32)
 
     def index(self, space: str) -> None:
-        while found := self.store.unindexed(space, 50):
+        while found := self.store.unindexed(space, 50).items:
             self.store.index(
                 space,
                 [IndexEntry(item.kind, item.id, self.vector_of(item.text), self.terms()) for item in found],

@@ -122,7 +122,7 @@ def test_lost_journal_keeps_hidden_turns_hidden_and_forgotten_thoughts_retired(t
         current = {thought.id for thought in store.thoughts("ann")}
         assert current == set(range(1, 41)) - retired
         store.bind_embedder(EMBEDDER)
-        while waiting := store.unindexed("ann", 100):
+        while waiting := store.unindexed("ann", 100).items:
             store.index("ann", [index_entry(item.kind, item.id, item.text) for item in waiting])
         assert store.verify() == []
         assert store.erase("ann", turn=20, now=NOW).thoughts == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from tests.conftest import OpenMemory
 
 from thinkback.memory import Memory
 from thinkback.storage.relational.index_rows import IndexMixin
-from thinkback.types import IndexDelta, VersionStamp
+from thinkback.types import IndexDelta, UnindexedPage, VersionStamp
 
 STATEMENTS = ("I live in Lyon.", "My sister Anna is a nurse.", "I like tea.")
 
@@ -83,13 +84,48 @@ def test_a_turn_hidden_before_it_was_indexed_is_not_recalled(open_memory: OpenMe
     assert not any("tea" in item.text for item in memory.recall("What do I like to drink? Tea?"))
 
 
+@pytest.mark.parametrize("is_behind", [False, True])
+@pytest.mark.parametrize("change", ["forget", "erase", "think"])
+def test_a_change_while_items_are_indexed_is_not_undone(
+    open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, is_behind: bool
+) -> None:
+    """Another process changes what was read without an index entry before its entry is written."""
+    path = tmp_path / "memory.db"
+    original = IndexMixin.unindexed
+    with open_memory(path) as one, open_memory(path) as other:
+        one.remember(STATEMENTS[0])
+        one.recall("Where do I live?")
+        if is_behind:
+            other.remember(STATEMENTS[1])
+            other.recall("Who is Anna?")
+        turn = one.remember(STATEMENTS[2])
+        changes: dict[str, Callable[[], object]] = {
+            "forget": lambda: other.forget(turn.ref, "a test"),
+            "erase": lambda: other.erase(turn=turn.id),
+            "think": other.post_think,
+        }
+
+        def unindexed(store: IndexMixin, space: str, limit: int) -> UnindexedPage:
+            page = original(store, space, limit)
+            if change in changes:
+                changes.pop(change)()
+            return page
+
+        monkeypatch.setattr(IndexMixin, "unindexed", unindexed)
+        one.recall("anything")
+        own = found(one, "What do I like to drink? Tea?")
+    with open_memory(path) as memory:
+        assert own == found(memory, "What do I like to drink? Tea?")
+    assert any("tea" in text for _, text, _ in own) == (change == "think")
+
+
 def test_standing_wishes_follow_the_last_recall(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.remember("Please always answer in German.")
     memory.post_think()
     memory.recall("hello")
-    wishes = memory.known_instructions()
+    wishes = memory.cached_instructions()
     assert [wish.sentence for wish in wishes] == [wish.sentence for wish in memory.instructions()] != []
     memory.forget(wishes[0].ref, "a test")
     memory.recall("hello")
-    assert not memory.known_instructions()
+    assert not memory.cached_instructions()

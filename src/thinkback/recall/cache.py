@@ -39,7 +39,7 @@ class RecallCache:
         self._entity_graph: EntityGraph | None = None
         self._thought_links: ThoughtLinks | None = None
         self._retired: RetiredThoughts | None = None
-        self._instructions: Sequence[Thought] | None = None
+        self._instructions: tuple[Thought, ...] | None = None
         self._memo: dict[tuple[Callable[[str], Any], str], Any] = {}
 
     @classmethod
@@ -104,10 +104,10 @@ class RecallCache:
             self._retired = read()
         return self._retired
 
-    def instructions(self, read: Callable[[], Sequence[Thought]]) -> Sequence[Thought]:
+    def instructions(self, read: Callable[[], Sequence[Thought]]) -> tuple[Thought, ...]:
         """The standing wishes of the user; `read` loads them if thoughts have changed."""
         if self._instructions is None:
-            self._instructions = read()
+            self._instructions = tuple(read())
         return self._instructions
 
     def memoise(self, function: Callable[[str], Value], text: str) -> Value:

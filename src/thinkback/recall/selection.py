@@ -257,7 +257,7 @@ class Selector:
         if outdated is not None and item.outdated is not None:
             known = {new.id for new in item.outdated.replaced_by}
             new = tuple(each for each in outdated.replaced_by if each.id not in known)
-            outdated = OutdatedInfo(outdated.until, new, outdated.facts)
+            outdated = replace(outdated, replaced_by=new)
         return self._text(thought, outdated)
 
     def _source_turn(self, thought: Thought) -> TurnRow | None:

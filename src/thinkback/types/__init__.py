@@ -19,6 +19,7 @@ from thinkback.types.index import (
     NearestRows,
     RecallCount,
     UnindexedItem,
+    UnindexedPage,
     ValidityPeriod,
     VersionStamp,
 )
@@ -169,6 +170,7 @@ __all__ = [
     "TimeSpan",
     "Turn",
     "UnindexedItem",
+    "UnindexedPage",
     "Usage",
     "ValidityPeriod",
     "VersionStamp",

@@ -34,7 +34,7 @@ class IndexEntry:
 class UnindexedItem:
     """A turn or thought that needs an index entry. The vector of turn `turn` may decide its group.
 
-    `period` is when it holds, if it is stored already; `row` is the stored turn.
+    `period` is when it holds, if it is stored already; `stored_turn` is the whole turn.
     """
 
     kind: ItemKind
@@ -42,7 +42,14 @@ class UnindexedItem:
     text: str
     turn: int
     period: ValidityPeriod | None = None
-    row: Turn | None = None
+    stored_turn: Turn | None = None
+
+
+class UnindexedPage(NamedTuple):
+    """Items without an index entry, and the stamp of their space when they were read."""
+
+    items: list[UnindexedItem]
+    stamp: VersionStamp
 
 
 @dataclass(frozen=True, slots=True, eq=False)

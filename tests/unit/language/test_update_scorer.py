@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from thinkback.errors import InvalidInput
 from thinkback.language.update_scorer import (
+    LABEL_THRESHOLD,
     SentencePair,
     UpdateModel,
     read_question,
     read_sentence,
     score_update,
 )
+
+PAIRS = Path(__file__).parents[3] / "scenarios" / "pairs"
 
 
 def test_an_update_scores_higher_than_another_topic() -> None:
@@ -34,6 +39,24 @@ def test_sentences_that_both_answer_the_question_rival_each_other() -> None:
         assert score_update(old, new, question=asked, days=60) > score_update(
             old, new, question=other, days=60
         )
+
+
+def test_sentences_without_a_common_word_are_no_updates() -> None:
+    """Recall does not compare them (`shares_word`)."""
+    texts = [
+        text
+        for name in ("updates", "compatible")
+        for line in (PAIRS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        for text in (json.loads(line)["first"], json.loads(line)["then"])
+    ]
+    read = [read_sentence(text) for text in texts]
+    scores = [
+        score_update(old, new, days=30)
+        for old, new in zip(read, read[1:] + read[:1], strict=True)
+        if not old.shares_word(new)
+    ]
+    assert len(scores) > 100
+    assert max(scores) < LABEL_THRESHOLD
 
 
 def test_it_is_a_probability_for_any_text() -> None:

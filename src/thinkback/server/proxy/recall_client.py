@@ -43,8 +43,8 @@ class KeyRevoked(Exception):
 def count_recall_threads(embedder: str) -> int:
     """The number of threads of a recall process.
 
-    With a local embedder a recall waits for the database only, and more than two threads compete for the
-    interpreter lock. A remote one blocks its thread.
+    With a local embedder a recall computes, and threads compete for the interpreter lock: one tenant has one
+    of two threads, and another one does not wait for it. A remote embedder blocks its thread.
     """
     return REMOTE_RECALL_THREADS if embedder.startswith("openai:") else LOCAL_RECALL_THREADS
 
@@ -147,7 +147,7 @@ def recall_memories(memory: Memory, query: ChatQuery, options: Options) -> Recal
     items = exclude_sent(query, found.items, _source_turns(memory, found.items) if query.has_history else {})
     rendered = render_recalled(text, items[:limit], options.recall_token_budget)
     used = to_recalled_items(recalled.item for recalled in rendered)
-    wishes = format_wishes([thought.sentence for thought in memory.known_instructions()])
+    wishes = format_wishes([thought.sentence for thought in memory.cached_instructions()])
     memories = _render_block(rendered) if rendered else ""
     block = "\n\n".join(part for part in (wishes, memories) if part)
     return RecalledMemories(

@@ -24,6 +24,7 @@ from thinkback.types import (
     SpaceKey,
     Turn,
     UnindexedItem,
+    UnindexedPage,
     ValidityPeriod,
     VersionStamp,
 )
@@ -41,14 +42,16 @@ def write_entry(db: Database, space_id: int, entry: IndexEntry, version: int) ->
 class IndexMixin(RelationalBase):
     """`IndexStore`."""
 
-    def unindexed(self, space: str, limit: int) -> list[UnindexedItem]:
-        parameters = (*self._space_key(space), limit)
-        turns, thoughts = self._db.read_together(
-            ("entries.unindexed_turns", parameters), ("entries.unindexed_thoughts", parameters)
+    def unindexed(self, space: str, limit: int) -> UnindexedPage:
+        key = self._space_key(space)
+        stamps, turns, thoughts = self._db.read_together(
+            ("space.stamp", key),
+            ("entries.unindexed_turns", (*key, limit)),
+            ("entries.unindexed_thoughts", (*key, limit)),
         )
         items = [_unindexed_turn(*row) for row in turns]
         items += [_unindexed_thought(*row) for row in thoughts]
-        return items if limit < 0 else items[:limit]
+        return UnindexedPage(items if limit < 0 else items[:limit], _stamp_from_rows(stamps))
 
     def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> VersionStamp:
         last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)
