@@ -125,6 +125,7 @@ class AsyncMemory:
     thoughts = _run_in_thread(Memory.thoughts)
     turns = _run_in_thread(Memory.turns)
     instructions = _run_in_thread(Memory.instructions)
+    cached_instructions = _run_in_thread(Memory.cached_instructions)
     journal = _run_in_thread(Memory.journal)
     entities = _run_in_thread(Memory.entities)
     history = _run_in_thread(Memory.history)

@@ -27,7 +27,7 @@ from thinkback.types import Answer, Candidate, RecalledItem, Recollection, Turn
 
 _log = logging.getLogger("thinkback.server.proxy")
 
-LOCAL_RECALL_THREADS, REMOTE_RECALL_THREADS = 2, 8
+LOCAL_RECALL_THREADS, REMOTE_RECALL_THREADS = 3, 8
 MAX_QUERY_CHARS = 8_000  # the end of a longer message is used: recall for a pasted book takes seconds
 _OVERFETCH_FACTOR = 2  # recall more if the client may send half of the memories itself
 
@@ -43,8 +43,8 @@ class KeyRevoked(Exception):
 def count_recall_threads(embedder: str) -> int:
     """The number of threads of a recall process.
 
-    With a local embedder a recall computes, and threads compete for the interpreter lock: one tenant has one
-    of two threads, and another one does not wait for it. A remote embedder blocks its thread.
+    With a local embedder a recall computes, and its threads compete for the interpreter lock: of three, one
+    tenant has two. A remote embedder blocks its thread.
     """
     return REMOTE_RECALL_THREADS if embedder.startswith("openai:") else LOCAL_RECALL_THREADS
 
