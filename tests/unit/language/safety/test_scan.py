@@ -229,10 +229,15 @@ DENSE = {
 
 @pytest.mark.parametrize("unit", DENSE.values(), ids=DENSE)
 def test_dense_text_costs_little_and_grows_linearly(unit: str) -> None:
-    """At most about 1 microsecond a character; the bound leaves room for a busy machine."""
+    """At most about 1 microsecond a character; the bound leaves room for a busy machine.
+
+    The least of three measurements counts: other work on the machine can only add to it.
+    """
 
     def measure(size: int) -> float:
-        text = (unit * (size // len(unit) + 1))[:size]
+        return min(measure_once(f"{number} {unit * (size // len(unit) + 1)}"[:size]) for number in range(3))
+
+    def measure_once(text: str) -> float:
         started = time.process_time()
         quarantine.redact(text)
         return time.process_time() - started
