@@ -107,9 +107,12 @@ def test_tense() -> None:
 
 
 def test_long_text_without_punctuation_is_dated_quickly() -> None:
-    started = time.process_time()
-    add_dates("met in june " * 100, WEDNESDAY)
-    short = time.process_time() - started
-    started = time.process_time()
-    add_dates("met in june " * 400, WEDNESDAY)
-    assert time.process_time() - started < 12 * short  # linear would be 4
+    def measure(times: int) -> float:
+        return min(measure_once(times) for _ in range(3))  # other work on the machine can only add to it
+
+    def measure_once(times: int) -> float:
+        started = time.process_time()
+        add_dates("met in june " * times, WEDNESDAY)
+        return time.process_time() - started
+
+    assert measure(400) < 12 * measure(100)  # linear would be 4

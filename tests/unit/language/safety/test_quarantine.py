@@ -345,7 +345,10 @@ def test_redaction_invariants(pieces: list[str], separator: str) -> None:
 )
 def test_detection_takes_linear_time(unit: str) -> None:
     def measure(size: int) -> float:
-        text = unit * (size // len(unit))
+        """The least of three measurements: other work on the machine can only add to it."""
+        return min(measure_once(f"{number} {unit * (size // len(unit))}") for number in range(3))
+
+    def measure_once(text: str) -> float:
         started = time.process_time()
         quarantine.redact(text)
         return time.process_time() - started
