@@ -7,6 +7,7 @@ and only a large one by groups, as many as the recall target needs. The best lex
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -318,7 +319,7 @@ class SpaceIndex:
         return cached[1]
 
 
-class _Gathered:
+class _Gathered(ABC):
     """The candidates of one search, and the columns for scoring them."""
 
     scanned: ScannedRows
@@ -381,9 +382,9 @@ class _Gathered:
         """The cosines of all allowed rows, or of a sample of them."""
         return self.cosine
 
+    @abstractmethod
     def _cosine_at(self, slots: Ints) -> Scores:
         """The cosines of these slots, NaN where there is none (-1)."""
-        raise NotImplementedError
 
 
 class _AllRows(_Gathered):
