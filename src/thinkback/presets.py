@@ -238,7 +238,7 @@ HYBRID = Preset(
     learned_hashing=True,
     target_recall=0.95,
 )
-CAREFUL = replace(HYBRID, name="careful", read_candidates=16, min_confidence=0.5)
+CAREFUL = replace(HYBRID, name="careful", read_candidates=32, min_confidence=0.5)
 TIM = Preset(
     name="tim",
     cosine=1.0,

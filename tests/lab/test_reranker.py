@@ -399,6 +399,38 @@ def test_random_weights_are_exported(tmp_path: Path) -> None:
     assert np.array_equal(mean, vector)
 
 
+def network(weight: float, *, words: int = 1, width: int = 2) -> dict[str, Any]:
+    """The arrays of a tiny network, of which the weights differ from those of others."""
+    values, scales = reranker_export.quantise_columns(np.array([[weight, 2.0], [-weight, 1.0]]))
+    return {
+        "words.values": np.full((3, 2), words, np.uint8),
+        "words.scales": np.ones((3, 2), np.float16),
+        "layer.0.query.values": values,
+        "layer.0.query.scales": scales,
+        "layer.0.key.values": values[:, 1:],
+        "layer.0.key.scales": scales[1:],
+        "dense.bias": np.full(width, weight, np.float32),
+    }
+
+
+def test_the_mean_of_networks() -> None:
+    mean = reranker_export.mean_weights([network(1.0), network(3.0), network(3.0), network(5.0)])
+    assert mean["dense.bias"].tolist() == [3.0, 3.0]
+    query = mean["layer.0.query.values"] * mean["layer.0.query.scales"]
+    assert query == pytest.approx(np.array([[3.0, 2.0], [-3.0, 1.0]]), abs=0.02)
+    for name in ("layer.0.key.values", "layer.0.key.scales", "words.values"):
+        assert mean[name].tobytes() == network(1.0)[name].tobytes(), "the same in all of them"
+    same = reranker_export.mean_weights([network(1.3), network(1.3)])
+    assert all(same[name].tobytes() == values.tobytes() for name, values in network(1.3).items())
+
+
+def test_networks_that_do_not_fit_have_no_mean() -> None:
+    with pytest.raises(LabError, match="vocabularies"):
+        reranker_export.mean_weights([network(1.0), network(1.0, words=2)])
+    with pytest.raises(LabError, match="layers"):
+        reranker_export.mean_weights([network(1.0), network(1.0, width=3)])
+
+
 def test_training_without_its_extra_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     path = write_lines(tmp_path / "memories.jsonl", MEMORY)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PACKAGE = "thinkback_reranker"
 DISTRIBUTION = "thinkback-reranker"
 MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
-MODEL_SHA256 = "1eca000f50cd0f56a13b61e3592f27d062119a2b54e1fcb6a5bea424852287c6"
+MODEL_SHA256 = "ac425aa4da866fbddd33785e7b06aa13f67f715656154592ad4db45b2f55a7c2"
 MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140

@@ -17,7 +17,7 @@ from thinkback.think.sentence_classifier import SentenceModel
 from thinkback.think.sentence_features import reply_before, split_pieces
 from thinkback.types import Turn
 
-MIN_LONE_FACT_PROBABILITY = 0.4
+MIN_LONE_FACT_PROBABILITY = 0.2
 """Least probability of the surest sentence of a message from which a model draws a single fact.
 
 On lives `dev` with a recorded model .916 of the turns without facts stay silent instead of .786, and .920

@@ -28,7 +28,7 @@ from thinkback_lab.commands.memory_tests import (
 from thinkback_lab.commands.paper_experiments import classification, consistency, timing, triples
 from thinkback_lab.commands.patients import patients
 from thinkback_lab.commands.record import record
-from thinkback_lab.commands.reranker import eval_reranker, train_reranker
+from thinkback_lab.commands.reranker import eval_reranker, mean_reranker, train_reranker
 from thinkback_lab.commands.runs import compare, judge, tables
 from thinkback_lab.commands.train import kinds, questions, requests, sentences, train_pairs
 from thinkback_lab.commands.train import safety as train_safety
@@ -86,6 +86,7 @@ training.command(short_help="Does a message ask for something told before?")(que
 training.command(short_help="Does a message want work of a language model?")(requests)
 training.command(short_help="The weights with which recall ranks memories.")(ranking)
 training.command(name="reranker", short_help="The cross-encoder of the preset careful.")(train_reranker)
+training.command(name="reranker-mean", short_help="The mean of trained cross-encoders.")(mean_reranker)
 training.command(name="safety", short_help="The detector of orders and secrets.")(train_safety)
 training.command(name="safety-network", short_help="The same with the reranker's network.")(safety_network)
 training.command(short_help="Training examples for a small model that reads turns.")(examples)

@@ -144,6 +144,39 @@ def train_reranker(
             typer.echo(f"{name}: {value}")
 
 
+def mean_reranker(
+    networks: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Networks that `train reranker` wrote, two or more."),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
+    as_json: options.JsonOption = False,
+) -> None:
+    """Write the mean of several trained cross-encoders, which is often better than each of them.
+
+    They must have been continued from one network. A file that is named twice counts twice.
+
+    \b
+    Example:
+      thinkback-lab train reranker-mean old/reranker.onnx seed1/reranker.onnx seed2/reranker.onnx \\
+          --out mean/reranker.onnx
+    """
+    with options.exit_on_error():
+        _require_extra()
+        from thinkback_lab.training.reranker_export import export_reranker, mean_weights, read_weights
+
+        if len(networks) < 2:
+            raise LabError("a mean needs two networks or more")
+        mean = mean_weights([read_weights(path) for path in networks])
+        out.parent.mkdir(parents=True, exist_ok=True)
+        export_reranker(mean, out)
+        digest = hashlib.sha256(out.read_bytes()).hexdigest()
+    if as_json:
+        options.print_json({"out": str(out), "sha256": digest})
+    else:
+        typer.echo(f"{out}: sha256 {digest}")
+
+
 def eval_reranker(
     files: options.FilesArgument,
     limit: options.LimitOption = None,

@@ -43,7 +43,7 @@ from thinkback_lab.training.reranker_data import (
     choose_memories,
     distinct_texts,
 )
-from thinkback_lab.training.reranker_export import MAX_POSITIONS
+from thinkback_lab.training.reranker_export import MAX_POSITIONS, quantise_columns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -404,9 +404,7 @@ def pack_weights(network: RerankerNetwork, base: EncoderBase) -> Arrays:
         source, target = f"encoder.layer.{number}.", f"layer.{number}."
         for name, short in _LINEAR.values():
             weight = state[f"{source}{name}.weight"]
-            scales = np.maximum(np.abs(weight).max(axis=1), 1e-12) / 127
-            packed[f"{target}{short}.values"] = np.round(weight / scales[:, None]).astype(np.int8).T
-            packed[f"{target}{short}.scales"] = scales.astype(np.float32)
+            packed[f"{target}{short}.values"], packed[f"{target}{short}.scales"] = quantise_columns(weight.T)
             packed[f"{target}{short}.bias"] = state[f"{source}{name}.bias"]
         for name, short in _NORMS.values():
             packed[f"{target}{short}.weight"] = state[f"{source}{name}.weight"]

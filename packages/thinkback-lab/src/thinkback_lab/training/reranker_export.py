@@ -16,7 +16,7 @@ are large. Four-bit weights (`MatMulNBits`) are half as fast, and unpacking them
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ LAYERS, HEADS, WIDTH = 12, 12, 384
 VECTOR_LAYERS = (4, 8)  # of which `vectors` and `vector` are made
 MAX_POSITIONS = 256
 _OPSET, _IR_VERSION = 20, 9
+_WORD_ARRAYS = ("words.values", "words.scales")  # in four bits
+_VALUES, _SCALES = ".values", ".scales"  # eight-bit weights and the scale of each output
 
 
 def export_reranker(weights: Arrays, path: Path) -> None:
@@ -70,6 +72,39 @@ def read_weights(path: Path) -> dict[str, npt.NDArray[Any]]:
     if "words.values" not in found:
         raise LabError(f"{path}: not a network that `train reranker` wrote")
     return found
+
+
+def mean_weights(networks: Sequence[Arrays]) -> dict[str, npt.NDArray[Any]]:
+    """The mean of several networks with the same vocabulary, quantised like each of them.
+
+    What is the same in all of them stays the same to the byte.
+
+    Raises:
+        LabError: they have other arrays, or other vocabularies.
+    """
+    first = networks[0]
+    shapes = {name: values.shape for name, values in first.items()}
+    if any({name: values.shape for name, values in each.items()} != shapes for each in networks):
+        raise LabError("the networks have different layers")
+    if any(not np.array_equal(each[name], first[name]) for each in networks for name in _WORD_ARRAYS):
+        raise LabError("the networks have different vocabularies")
+    mean: dict[str, npt.NDArray[Any]] = {}
+    for name, values in first.items():
+        if all(np.array_equal(each[name], values) for each in networks):
+            mean.setdefault(name, values)  # a scale may have been set with its weights
+        elif name.endswith((_VALUES, _SCALES)):
+            stem = name.removesuffix(_VALUES).removesuffix(_SCALES)
+            exact = [each[stem + _VALUES] * each[stem + _SCALES].astype(np.float64) for each in networks]
+            mean[stem + _VALUES], mean[stem + _SCALES] = quantise_columns(np.mean(exact, axis=0))
+        else:
+            mean[name] = np.mean([each[name] for each in networks], axis=0).astype(values.dtype)
+    return mean
+
+
+def quantise_columns(weights: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Weights of shape (inputs, outputs) in eight bits, and the scale of each output."""
+    scales = np.maximum(np.abs(weights).max(axis=0), 1e-12) / 127
+    return np.round(weights / scales).astype(np.int8), scales.astype(np.float32)
 
 
 class _Graph:
