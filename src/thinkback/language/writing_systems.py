@@ -65,7 +65,7 @@ _HAN_CHARACTER = re.compile(f"[{HAN}]")
 
 def has_han(text: str) -> bool:
     """Whether a text contains a Chinese character."""
-    return _HAN_CHARACTER.search(text) is not None
+    return not text.isascii() and _HAN_CHARACTER.search(text) is not None
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
