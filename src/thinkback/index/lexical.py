@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -93,20 +93,18 @@ class _TailPosting:
     length: array[float]
 
 
-class _TermPostings(NamedTuple):
-    """Documents that contain a term: how often, and the BM25 weight of that."""
-
-    slots: Slots
-    tf: Floats
-    weights: Floats
-
-
 class _TermInfo(NamedTuple):
-    """Everything a query needs about a term: document frequency, idf and postings."""
+    """Everything a query needs about a term.
+
+    Document frequency and idf; the documents that contain it, how often, and what each gains by it: the BM25
+    weight of that number, multiplied by the idf.
+    """
 
     df: int
     idf: float
-    postings: tuple[_TermPostings, ...]
+    slots: Slots
+    tf: Floats
+    gains: Scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,16 +223,14 @@ class LexicalIndex:
         """For every slot, the share of the document's words that occur in the query."""
         matched = np.zeros(max(self._slot_count, 1), dtype=np.float64)
         for info in self._term_infos(set(query.tolist())):
-            for postings in info.postings:
-                matched[postings.slots] += postings.tf
+            matched[info.slots] += info.tf
         length = np.maximum(self._length[: self._slot_count], 1.0)
         return matched[: self._slot_count] / length
 
     def slots_of(self, term: int) -> Slots:
         """The slots of the documents that contain a term, given by its hash."""
         (info,) = self._term_infos([term])
-        found = [postings.slots for postings in info.postings]
-        return np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
+        return info.slots
 
     def lengths(self, slots: Slots) -> Floats:
         """The number of words of each document."""
@@ -242,57 +238,50 @@ class LexicalIndex:
 
     def score_all(self, query: TermHashes, optional_terms: TermHashes | None = None) -> LexicalScores:
         """The scores of all slots. Optional terms that no document contains do not lower the score."""
-        required = set(query.tolist())
-        names = sorted(required if optional_terms is None else required.union(optional_terms.tolist()))
-        parts: list[tuple[int, float, _TermPostings]] = []
-        information = 0.0
-        for name, info in zip(names, self._term_infos(names), strict=True):
-            if not info.df and name not in required:
-                continue
-            information += info.idf
-            parts += [(info.df, info.idf, postings) for postings in info.postings]
-        if not parts or not self._total_length:  # every document with a term may have been removed
+        infos, information = self._counted_terms(QueryTerms(query, optional_terms))
+        if not infos:
             return LexicalScores(dense=np.zeros(self._slot_count), slots_by_term=())
-        parts.sort(key=itemgetter(0))
-        slots = tuple(postings.slots for _, _, postings in parts)
-        share = np.array([idf for _, idf, _ in parts], dtype=np.float32) / np.float32(information)
-        weights = np.concatenate([postings.weights for _, _, postings in parts])
-        weights *= share.repeat([len(term_slots) for term_slots in slots])
-        dense: Scores = np.bincount(np.concatenate(slots), weights, self._slot_count).astype(
-            np.float64, copy=False
-        )
+        infos.sort(key=attrgetter("df"))
+        slots = tuple(info.slots for info in infos)
+        gains = np.concatenate([info.gains for info in infos])
+        dense = np.bincount(np.concatenate(slots), gains, self._slot_count) / information
         return LexicalScores(dense=dense, slots_by_term=slots)
 
     def best_scores(self, variants: Sequence[QueryTerms]) -> Scores:
         """The score of every slot for the phrasing of a query that fits it best; see `score_all`."""
-        distinct = sorted(set[int]().union(*(variant.names for variant in variants)))
-        infos = dict(zip(distinct, self._term_infos(distinct), strict=True))
-        parts: list[_TermPostings] = []
-        idfs: list[float] = []
-        totals: list[float] = []
+        counted: list[_TermInfo] = []
         offsets: list[int] = []
-        for number, variant in enumerate(variants):
-            information, before = 0.0, len(parts)
-            for name in variant.names:
-                info = infos[name]
-                if info.df or name in variant.required:
-                    information += info.idf
-                    parts += info.postings
-                    idfs += [info.idf] * len(info.postings)
-            totals += [information] * (len(parts) - before)
-            offsets += [number * self._slot_count] * (len(parts) - before)
-        if not parts or not self._total_length:  # every document with a term may have been removed
+        factors: list[float] = []
+        for variant in variants:
+            infos, information = self._counted_terms(variant)
+            if infos:
+                counted += infos
+                offsets += [len(factors) * self._slot_count] * len(infos)
+                factors.append(variant.weight / information)
+        if not counted:
             return np.zeros(self._slot_count)
-        lengths = [len(postings.slots) for postings in parts]
-        weights = np.concatenate([postings.weights for postings in parts])
-        shares = np.array(idfs, dtype=np.float32) / np.array(totals, dtype=np.float32)
-        weights *= shares.repeat(lengths)
-        slots = np.concatenate([postings.slots for postings in parts]) + np.array(offsets).repeat(lengths)
-        scores = np.bincount(slots, weights, len(variants) * self._slot_count)
-        by_variant = scores.reshape(len(variants), self._slot_count)
-        by_variant *= np.array([[variant.weight] for variant in variants])
+        rows = np.array(offsets).repeat([info.df for info in counted])
+        slots = rows + np.concatenate([info.slots for info in counted])
+        gains = np.concatenate([info.gains for info in counted])
+        gained = np.bincount(slots, gains, len(factors) * self._slot_count)
+        by_variant = gained.reshape(len(factors), self._slot_count) * np.array(factors)[:, None]
         best: Scores = by_variant.max(axis=0)
         return best
+
+    def _counted_terms(self, query: QueryTerms) -> tuple[list[_TermInfo], float]:
+        """The terms of a query that some document contains, and the information of all that count.
+
+        Optional terms that no document contains do not count.
+        """
+        found: list[_TermInfo] = []
+        information = 0.0
+        for name, info in zip(query.names, self._term_infos(query.names), strict=True):
+            if info.df:
+                found.append(info)
+            elif name not in query.required:
+                continue
+            information += info.idf
+        return found, information
 
     def _term_infos(self, names: Collection[int]) -> list[_TermInfo]:
         """Information about these terms, cached because successive searches use the same ones."""
@@ -310,29 +299,29 @@ class LexicalIndex:
 
     def _compute_term_info(self, name: int, start: int, stop: int) -> _TermInfo:
         """Information about a term whose postings in the segment are at start:stop."""
-        postings = []
-        for slots, tf, length in self._postings(name, start, stop):
-            norm = length * np.float32(K1 * B * self._document_count / max(self._total_length, 1))
-            norm += K1 * (1 - B)
-            norm += tf
-            postings.append(_TermPostings(slots, tf, tf / norm))
-        df = sum(len(posting.slots) for posting in postings)
-        return _TermInfo(df, math.log1p((self._document_count - df + 0.5) / (df + 0.5)), tuple(postings))
+        slots, tf, length = self._postings(name, start, stop)
+        df = len(slots)
+        idf = math.log1p((self._document_count - df + 0.5) / (df + 0.5))
+        norm = length * np.float32(K1 * B * self._document_count / max(self._total_length, 1))
+        norm += K1 * (1 - B)
+        norm += tf
+        return _TermInfo(df, idf, slots, tf, (tf / norm).astype(np.float64) * idf)
 
-    def _postings(self, name: int, start: int, stop: int) -> list[tuple[Slots, Floats, Floats]]:
+    def _postings(self, name: int, start: int, stop: int) -> tuple[Slots, Floats, Floats]:
         """The live postings of a term: in the segment at start:stop, and in the tail."""
-        result = []
-        if start < stop:
-            slots = self._segment.slots[start:stop]
-            tf, length = self._segment.tf[start:stop], self._segment.length[start:stop]
-            if self._stale_count:
-                live = ~self._stale[slots]
-                slots, tf, length = slots[live], tf[live], length[live]
-            result.append((slots, tf, length))
+        slots = self._segment.slots[start:stop]
+        tf, length = self._segment.tf[start:stop], self._segment.length[start:stop]
+        if self._stale_count:
+            live = ~self._stale[slots]
+            slots, tf, length = slots[live], tf[live], length[live]
         tail = self._tail.get(name)
-        if tail is not None:
-            result.append((np.array(tail.slots), np.array(tail.tf), np.array(tail.length)))
-        return result
+        if tail is None:
+            return slots, tf, length
+        return (
+            np.concatenate([slots, tail.slots]),
+            np.concatenate([tf, tail.tf]),
+            np.concatenate([length, tail.length]),
+        )
 
     def _register(self, slots: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
         """Make space for documents at slots that are free, and count them."""

@@ -39,12 +39,15 @@ _CHARACTER_PAIRS = """
     蠟蜡 術术 衛卫 衝冲 鄧邓 鄺邝 釣钓 陝陕 雖虽 靈灵 頸颈 飄飘 驟骤 鬱郁 鴿鸽 黴霉 齣出 伕夫 併并 佈布
     係系 俠侠 倆俩 倉仓
 """
-_TO_SIMPLIFIED = {ord(pair[0]): pair[1] for pair in _CHARACTER_PAIRS.split()}
+TO_SIMPLIFIED = {ord(pair[0]): pair[1] for pair in _CHARACTER_PAIRS.split()}
+_TRADITIONAL_CHARACTER = re.compile(f"[{''.join(map(chr, TO_SIMPLIFIED))}]")
 
 
 def to_simplified(text: str) -> str:
     """Replace the traditional characters of the table; the length of the text stays the same."""
-    return text if text.isascii() else text.translate(_TO_SIMPLIFIED)
+    if text.isascii() or not _TRADITIONAL_CHARACTER.search(text):  # translating is slower than searching
+        return text
+    return text.translate(TO_SIMPLIFIED)
 
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
@@ -65,7 +68,7 @@ _HAN_CHARACTER = re.compile(f"[{HAN}]")
 
 def has_han(text: str) -> bool:
     """Whether a text contains a Chinese character."""
-    return _HAN_CHARACTER.search(text) is not None
+    return not text.isascii() and _HAN_CHARACTER.search(text) is not None
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

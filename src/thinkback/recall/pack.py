@@ -3,16 +3,18 @@
 Greedy maximal marginal relevance, deterministic. Sentences compete, so that a long turn is trimmed around the
 words that match the question instead of being dropped. The gain of a sentence is the score of its memory,
 higher if it shares words with the question, lower if the packed text already says it. The gain is not divided
-by the cost: measured, that prefers short sentences to informative ones (`benchmarks/packing.py`).
+by the cost: measured, that prefers short sentences to informative ones (`benchmarks/packing.py`). If all
+items fit and no two say the same, every sentence would be chosen, so none is rated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from thinkback.language.query_rewrite import non_relation_terms
-from thinkback.language.sentences import ELLIPSIS, split_chunks
+from thinkback.language.sentences import ELLIPSIS, Sentence, split_chunks
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.tokens import count_tokens, extract_terms, fold_text
 from thinkback.prompts import escape_structure, own_answer
@@ -69,11 +71,15 @@ def pack(
     question: str, items: Sequence[PackItem], budget: int, *, overhead: int = 0
 ) -> tuple[PackedItem, ...]:
     """The items that fit into `budget` tokens, in the given order. Each costs `overhead` tokens extra."""
+    max_item_tokens = budget if len(items) == 1 else max(int(budget * MAX_BUDGET_SHARE), MIN_ITEM_TOKENS)
+    split = [_SplitItem(item, [_split_part(part) for part in item.parts]) for item in items]
+    whole = _pack_whole(split, budget, max_item_tokens, overhead)
+    if whole is not None:
+        return whole
     question_terms = frozenset(non_relation_terms(question))
-    packers = [_ItemPacker(number, item, question_terms) for number, item in enumerate(items)]
+    packers = [_ItemPacker(number, item, question_terms) for number, item in enumerate(split)]
     waiting = [sentence for packer in packers for sentence in packer.sentences]
     tokens_left = budget
-    max_item_tokens = budget if len(items) == 1 else max(int(budget * MAX_BUDGET_SHARE), MIN_ITEM_TOKENS)
     while waiting:
         best = _covering_thought(max(waiting, key=_PackSentence.priority), waiting)
         waiting.remove(best)
@@ -83,6 +89,61 @@ def pack(
             best.packer.add(best)
             waiting = [sentence for sentence in waiting if sentence.is_new_after(best)]
     return tuple(packer.result() for packer in packers if packer.packed)
+
+
+class _SplitItem(NamedTuple):
+    """An item with the sentences of each of its parts; long ones are cut at their clauses."""
+
+    item: PackItem
+    sentences: Sequence[Sequence[Sentence]]
+
+
+def _split_part(part: TextPart) -> list[Sentence]:
+    return split_chunks(part.text[:MAX_SIDE_CHARS], lambda text: count_tokens(text) <= MAX_SENTENCE_TOKENS)
+
+
+def _pack_whole(
+    items: Sequence[_SplitItem], budget: int, max_item_tokens: int, overhead: int
+) -> tuple[PackedItem, ...] | None:
+    """All items whole, if they fit and no two of them say the same; None if sentences must be chosen.
+
+    While a sentence is missing, the ellipsis in its place may cost a token more than the sentence, so there
+    must be room for a token more per sentence.
+    """
+    covered = set[int]().union(*(item.turns for item, _ in items if item.is_thought))
+    said: set[str] = set()
+    packed: list[PackedItem] = []
+    for number, (item, parts) in enumerate(items):
+        texts = [sentence.text for part in parts for sentence in part]
+        if not texts:
+            continue
+        if not item.is_thought and not covered.isdisjoint(item.turns):
+            return None
+        if any(
+            len(part.text) > MAX_SIDE_CHARS or len(sentences) > MAX_SENTENCES_PER_SIDE
+            for part, sentences in zip(item.parts, parts, strict=True)
+        ):
+            return None
+        text = _lay_out(item, [part.text.strip() for part in item.parts])
+        tokens = count_tokens(text)
+        budget -= tokens + len(texts) + overhead
+        folded = {fold_text(text) for text in texts}
+        if budget < 0 or tokens + len(texts) > max_item_tokens or not said.isdisjoint(folded):
+            return None
+        said |= folded
+        packed.append(PackedItem(number, item, text, tokens, trimmed=False))
+    return tuple(packed)
+
+
+def _lay_out(item: PackItem, texts: Iterable[str]) -> str:
+    """The text of an item, given that of each of its parts; empty ones are left out."""
+    sides = [
+        f"{part.label} {text}" if part.label else text
+        for part, text in zip(item.parts, texts, strict=True)
+        if text
+    ]
+    text = item.separator.join(sides)
+    return f"{item.label} {text}" if item.label else text
 
 
 def stable_order(packed: Iterable[PackedItem]) -> list[PackedItem]:
@@ -199,25 +260,26 @@ def _covering_thought(sentence: _PackSentence, others: Sequence[_PackSentence]) 
 class _ItemPacker:
     """One item while it is packed: all its sentences, and those that are packed."""
 
-    def __init__(self, number: int, piece: PackItem, question_terms: frozenset[str]) -> None:
+    def __init__(self, number: int, split: _SplitItem, question_terms: frozenset[str]) -> None:
         self.number = number
-        self.piece = piece
+        self.piece, parts = split
         self.packed: list[_PackSentence] = []
         self.tokens = 0
         self.sentences: list[_PackSentence] = []
-        for index, part in enumerate(piece.parts):
-            self.sentences += self._split_part(index, part, question_terms)
+        for index, sentences in enumerate(parts):
+            self.sentences += self._rate(index, sentences, question_terms)
 
     def covers(self, other: _ItemPacker) -> bool:
         """Whether this is a thought drawn from the other item, a turn."""
         thought_and_turn = self.piece.is_thought and not other.piece.is_thought
         return thought_and_turn and not self.piece.turns.isdisjoint(other.piece.turns)
 
-    def _split_part(self, index: int, part: TextPart, question_terms: frozenset[str]) -> list[_PackSentence]:
+    def _rate(
+        self, index: int, part: Sequence[Sentence], question_terms: frozenset[str]
+    ) -> list[_PackSentence]:
+        """The sentences of one part that compete, with their gains."""
         sentences: list[_PackSentence] = []
-        for sentence in split_chunks(
-            part.text[:MAX_SIDE_CHARS], lambda text: count_tokens(text) <= MAX_SENTENCE_TOKENS
-        ):
+        for sentence in part:
             words = frozenset(extract_terms(sentence.text))
             match = len(question_terms & words) / len(question_terms) if question_terms else 0.0
             gain = max(self.piece.value, 0.0) * (MIN_MATCH_FACTOR + (1 - MIN_MATCH_FACTOR) * match)
@@ -248,13 +310,8 @@ class _ItemPacker:
         return text == self.piece.parts[index].text.strip()
 
     def _text(self, sentences: Sequence[_PackSentence]) -> str:
-        sides = [
-            f"{part.label} {side}" if part.label else side
-            for index, part in enumerate(self.piece.parts)
-            if (side := self._packed_text(index, sentences))
-        ]
-        text = self.piece.separator.join(sides)
-        return f"{self.piece.label} {text}" if self.piece.label else text
+        texts = (self._packed_text(index, sentences) for index in range(len(self.piece.parts)))
+        return _lay_out(self.piece, texts)
 
     def _packed_text(self, index: int, sentences: Sequence[_PackSentence]) -> str:
         """The packed sentences of one side, with an ellipsis for each gap."""

@@ -80,6 +80,7 @@ class Search:
     terms: Mapping[ItemKind, tuple[QueryTerms, ...]]  # the hashed variants
     query_parts: QueryParts
     query_time: QueryTime
+    columns: ColumnOptions | None  # None if the index ranks the candidates itself
     open_terms: frozenset[str]  # words of the query that do not express a relation
     asks_for_reply: bool = False  # the query asks for the assistant's own words
     reaches_back: bool = False  # the query asks about the past, so retired thoughts may answer it
@@ -205,14 +206,7 @@ class Search:
         return {"speaker": mark_ids(turns, frozenset(self.index.ids_with_term("turn", term).tolist()))}
 
     def _index_query(self, kind: ItemKind, limit: int) -> IndexQuery:
-        preset, parts = self.preset, self.query_parts
-        columns = None
-        if preset.weights or self.scorer.period:
-            columns = ColumnOptions(
-                period=self.scorer.period,
-                stated_terms=_hash_text(parts.statement),
-                question_terms=_hash_text(parts.question) if parts.statement else None,
-            )
+        preset = self.preset
         needs_groups = self.query.explain or self.index.size(kind) > preset.scan_below
         return IndexQuery(
             vector=self.query.vector,
@@ -222,7 +216,7 @@ class Search:
             weights=(preset.cosine, preset.lexical),
             hashing=self.hashing if needs_groups else None,
             scan_below=preset.scan_below,
-            columns=columns,
+            columns=self.columns,
             nearest=self._nearest(kind, limit),
             part_vectors=self.query.part_vectors,
         )
@@ -325,6 +319,7 @@ def prepare_search(
         terms=variants.hashed(),
         query_parts=parts,
         query_time=time,
+        columns=_column_options(parts, period) if preset.weights or period else None,
         open_terms=frozenset(non_relation_terms(query.text)),
         asks_for_reply=asks_for_reply(query.text),
         reaches_back=time.tense == "before" and query.as_of is None and query.snapshot is None,
@@ -356,6 +351,14 @@ def _time_range(time: QueryTime) -> tuple[float, float] | None:
     starts = [-inf if span.start is None else span.start.timestamp() for span in time.spans]
     ends = [inf if span.end is None else span.end.timestamp() for span in time.spans]
     return min(starts), max(ends)
+
+
+def _column_options(parts: QueryParts, period: tuple[float, float] | None) -> ColumnOptions:
+    return ColumnOptions(
+        period=period,
+        stated_terms=_hash_text(parts.statement),
+        question_terms=_hash_text(parts.question) if parts.statement else None,
+    )
 
 
 def _hash_text(text: str) -> TermHashes | None:

@@ -61,10 +61,10 @@ def mark_possible_updates(
         return list(items)
     asked = read_question(question)
     newest: dict[int, NewerItem] = {}
-    for old in spoken:
-        updates = [new for new in spoken if _is_update(old, new, asked)]
-        if updates:
-            update = max(updates, key=lambda new: new.said_at)
+    newest_first = sorted(spoken, key=lambda item: item.said_at, reverse=True)
+    for rank, old in enumerate(newest_first):
+        update = next((new for new in newest_first[:rank] if _is_update(old, new, asked)), None)
+        if update is not None:
             newest[old.position] = NewerItem(update.position, update.said_at)
     return mark_items(items, newest)
 

@@ -70,6 +70,18 @@ def test_budget_is_never_exceeded_and_nothing_is_repeated(
     assert len(said) == len(set(said))
 
 
+@given(PIECES, st.integers(0, 5), st.integers(0, 40))
+def test_items_that_are_packed_whole_are_what_choosing_their_sentences_gives(
+    pieces: list[PackItem], each: int, spare: int
+) -> None:
+    """However close the budget is to what everything costs."""
+    budget = sum(count_tokens(one.text) + each for one in pack("", pieces, 10_000, overhead=each)) + spare
+    with pytest.MonkeyPatch.context() as patch:
+        found = pack("tea", pieces, budget, overhead=each)
+        patch.setattr("thinkback.recall.pack._pack_whole", lambda *_: None)
+        assert found == pack("tea", pieces, budget, overhead=each)
+
+
 @given(PIECES)
 def test_packed_text_has_only_words_of_the_memory_in_order(pieces: list[PackItem]) -> None:
     for one in pack("tea", pieces, 60):
