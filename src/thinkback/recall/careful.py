@@ -25,17 +25,18 @@ from thinkback.types import SAID, Candidate, Ref, Thought, Turn
 SEARCH_WEIGHT, READING_WEIGHT = 1.0, 0.5
 MAX_CONTEXT_CHARS = 400  # a sentence kept as said is read with its whole message up to this length
 MAX_COMPARED = 8  # items that are compared with each other
-MIN_RIVAL_SCORE = -2.0  # log odds of an answer from which an item is compared
+MIN_RIVAL_SCORE = -4.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
-MIN_OUTDATED_SCORE = 0.0
+MIN_OUTDATED_SCORE = -1.0
 MIN_OUTDATED_TRIPLE_SCORE = 1.7  # "we had ramen today" does not replace "my favourite food is sushi"
 LIMIT_SHARE_IF_WORDS_FIT = 0.3  # of `Preset.min_confidence`, if words and form of a memory fit
 LIMIT_SHARE_IF_STATED = 0.4
-"""The same if most of what is read are stated thoughts, by a model or a rule, not the user's own words.
+"""The same if half of what is read are stated thoughts, by a model or a rule, not the user's own words.
 
 They are short and complete, so that what was told and what was not are further apart: on lives `dev` with a
-recorded model, 11 of 16 questions about things never told are below .2, and 2 of 203 others (7 below .5).
+recorded model, 11 of 16 questions about things never told are below .2, and 2 of 203 others (7 below .5;
+counted before the network was continued with dialogues).
 """
 _SMALLEST = 1e-6  # of a score, so that its logit is finite
 
@@ -48,7 +49,7 @@ class ReadCandidates(NamedTuple):
     Attributes:
         confidence: the probability that the memory bank holds an answer.
         words_fit: whether one of them has the words of the question and the form of an answer.
-        mostly_stated: whether most of what was read are stated thoughts, not the user's own words.
+        mostly_stated: whether at least half of what was read are stated thoughts, not the user's own words.
     """
 
     hits: list[MemoryHit]
@@ -100,7 +101,7 @@ def read_candidates(search: Search, ranked: Sequence[MemoryHit]) -> ReadCandidat
     confidence = _sigmoid(log(sum(map(exp, scores.values()))))  # 1 is the weight of "none of them"
     hits = sorted((*read, *rest), key=MemoryHit.sort_key)
     stated = {texts[hit.row.ref] for hit in read if not (hit.row.is_turn or hit.row.is_spoken)}
-    return ReadCandidates(hits, answers, confidence, words_fit, 2 * len(stated) > len(wanted))
+    return ReadCandidates(hits, answers, confidence, words_fit, 2 * len(stated) >= len(wanted))
 
 
 def mark_read_updates(

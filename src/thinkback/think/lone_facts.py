@@ -20,8 +20,8 @@ from thinkback.types import Turn
 MIN_LONE_FACT_PROBABILITY = 0.2
 """Least probability of the surest sentence of a message from which a model draws a single fact.
 
-On lives `dev` with a recorded model .916 of the turns without facts stay silent instead of .786, and .920
-instead of .931 of the facts become thoughts (a simulation on one recording).
+Of 60 messages with one lasting fact by a writer who had not seen the code 57 reach it (46 reach .4), of 60
+that tell nothing lasting 18 do (9 reach .4).
 """
 
 
