@@ -53,8 +53,7 @@ class ProposedChange:
 
     `fact` is set for "add" and "replace". `targets` are ids of current thoughts, for all kinds but "add".
     `new_targets` are positions, in the same reading, of earlier changes whose facts no longer hold.
-    `ended_at` is when the targets stopped being true, if the turn says so. `by_model` says that a language
-    model proposes it by its own judgement.
+    `ended_at` is when the targets stopped being true, if the turn says so.
     """
 
     action: ChangeKind
@@ -64,7 +63,6 @@ class ProposedChange:
     targets: tuple[int, ...] = ()
     new_targets: tuple[int, ...] = ()
     ended_at: datetime | None = None
-    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

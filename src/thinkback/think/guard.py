@@ -28,7 +28,6 @@ from thinkback.prompts import own_answer
 from thinkback.think.aliases import Aliases
 from thinkback.think.contract import ChangeKind, ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.grounding import SupportingText, content_units, locate_quote
-from thinkback.think.lone_facts import find_doubtful_facts
 from thinkback.think.similarity import (
     MIN_FACT_SIMILARITY,
     MIN_PARAPHRASE_SIMILARITY,
@@ -105,12 +104,9 @@ class Guard:
         accepted: list[AcceptedChange] = []
         problems: list[str] = []
         retired: set[int] = set()
-        doubtful = find_doubtful_facts(changes, self._request, self._similarity.encoder)
         for position, change in enumerate(changes):
             label = f"turn {change.turn}: {change.action} {change.quote[:60]!r}"
             try:
-                if position in doubtful:
-                    raise _Rejected("it is all that was found in a turn that probably tells nothing lasting")
                 verdict = self._judge(position, change, retired, problems)
             except _Rejected as reason:
                 problems.append(f"{label} dropped: {reason}")

@@ -20,7 +20,7 @@ from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
 from thinkback.think.sentence_classifier import ScoredPiece, SentenceModel
-from thinkback.think.sentence_features import MAX_PIECE_CHARS, Piece, reply_before, split_pieces
+from thinkback.think.sentence_features import MAX_PIECE_CHARS, Piece, split_pieces
 from thinkback.types import SAID, Turn
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ExtractiveReader:
 
     def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
         told, wanted = _split_keep_request(turn.query)
-        pieces = split_pieces(told, reply_before(turn, earlier))
+        pieces = split_pieces(told, _previous_reply(turn, earlier))
         for scored in self._sentence_model.score(pieces, self._encoder):
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
@@ -160,3 +160,8 @@ def _is_short_answer(piece: Piece) -> bool:
 
 def _is_short(text: str) -> bool:
     return count_words(text) <= (MAX_ANSWER_CHARS_ZH if has_han(text) else MAX_ANSWER_WORDS)
+
+
+def _previous_reply(turn: Turn, earlier: Sequence[Turn]) -> str:
+    """What the assistant said just before this turn in the same session."""
+    return earlier[-1].response if earlier and earlier[-1].session == turn.session else ""

@@ -172,7 +172,6 @@ def _to_change(reply: ChangeReply, request: ReadRequest, positions: dict[int, in
         targets=tuple(request.related[number - 1].id for number in dict.fromkeys(known)),
         new_targets=tuple(position for position in dict.fromkeys(new) if position != own),
         ended_at=parse_date(reply.when),
-        by_model=True,
     )
 
 

@@ -19,7 +19,6 @@ from thinkback.language.corrections import corrects_words
 from thinkback.language.sentences import Sentence, is_question, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.think.clauses import split_clauses
-from thinkback.types import Turn
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -112,11 +111,6 @@ def last_question(reply: str) -> str:
     if sentences and re.search(r"[?？]", sentences[-1].text[-4:]):
         return sentences[-1].text[-MAX_QUESTION_CHARS:]
     return ""
-
-
-def reply_before(turn: Turn, earlier: Sequence[Turn]) -> str:
-    """What the assistant said just before a turn in the same session; `earlier` are the turns before it."""
-    return earlier[-1].response if earlier and earlier[-1].session == turn.session else ""
 
 
 def is_statement(text: str) -> bool:
