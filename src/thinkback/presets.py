@@ -116,7 +116,7 @@ class Preset:
         organise_groups: let the model merge and forget thoughts of a group, as in the TiM papers.
         read_candidates: how many of the best candidates the cross-encoder reads together with the question.
         min_confidence: a question that is less likely answered by any of the candidates read recalls nothing
-            (.4 of it where they are mostly stated thoughts, .3 where one has the words of the question).
+            (.4 of it where at least half are stated thoughts, .3 where one has the words of the question).
             Ignored by `context`, and by `ask` and `chat` with a capable model: the model judges itself.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import random
@@ -355,10 +356,8 @@ def test_the_exported_network_scores_as_the_trained_one(tmp_path: Path) -> None:
         assert exported == pytest.approx(trained, abs=0.1)
 
 
-@needs_onnx
-def test_random_weights_are_exported(tmp_path: Path) -> None:
-    import onnxruntime
-
+def random_weights() -> dict[str, Any]:
+    """The arrays of a network of the exported form."""
     chance = np.random.default_rng(0)
     width = reranker_export.WIDTH
 
@@ -386,7 +385,14 @@ def test_random_weights_are_exported(tmp_path: Path) -> None:
             weights[f"{prefix}.bias"] = floats(outputs)
     for name in norms:
         weights[f"{name}.weight"], weights[f"{name}.bias"] = np.ones(width, np.float32), floats(width)
-    reranker_export.export_reranker(weights, tmp_path / "reranker.onnx")
+    return weights
+
+
+@needs_onnx
+def test_random_weights_are_exported(tmp_path: Path) -> None:
+    import onnxruntime
+
+    reranker_export.export_reranker(random_weights(), tmp_path / "reranker.onnx")
     session = onnxruntime.InferenceSession(str(tmp_path / "reranker.onnx"))
     given = {"tokens": np.array([0, 5, 2, 7, 2]), "task": np.array([0])}
     scores, vectors, vector = session.run(None, {**given, "wants_scores": np.array(True)})
@@ -422,6 +428,24 @@ def test_the_mean_of_networks() -> None:
         assert mean[name].tobytes() == network(1.0)[name].tobytes(), "the same in all of them"
     same = reranker_export.mean_weights([network(1.3), network(1.3)])
     assert all(same[name].tobytes() == values.tobytes() for name, values in network(1.3).items())
+
+
+@needs_onnx
+def test_the_command_writes_a_mean(tmp_path: Path) -> None:
+    old, new, mean = (tmp_path / name for name in ("old.onnx", "new.onnx", "mean/both.onnx"))
+    weights = random_weights()
+    reranker_export.export_reranker(weights, old)
+    reranker_export.export_reranker({**weights, "dense.bias": weights["dense.bias"] + 1}, new)
+    run = CliRunner().invoke
+    done = run(app, ["train", "reranker-mean", str(old), str(new), "--out", str(mean), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["sha256"] == hashlib.sha256(mean.read_bytes()).hexdigest()
+    written = reranker_export.read_weights(mean)
+    assert written["dense.bias"] == pytest.approx(weights["dense.bias"] + 0.5)
+    assert written["scores.bias"].tolist() == weights["scores.bias"].tolist()
+    alone = run(app, ["train", "reranker-mean", str(old), "--out", str(mean)])
+    assert alone.exit_code == 1
+    assert "two networks" in alone.output
 
 
 def test_networks_that_do_not_fit_have_no_mean() -> None:

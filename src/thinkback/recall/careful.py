@@ -28,7 +28,7 @@ MAX_COMPARED = 8  # items that are compared with each other
 MIN_RIVAL_SCORE = -4.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
-MIN_OUTDATED_SCORE = -1.0
+MIN_OUTDATED_SCORE = -1.0  # of a newer message, to mark a message as possibly outdated
 MIN_OUTDATED_TRIPLE_SCORE = 1.7  # "we had ramen today" does not replace "my favourite food is sushi"
 LIMIT_SHARE_IF_WORDS_FIT = 0.3  # of `Preset.min_confidence`, if words and form of a memory fit
 LIMIT_SHARE_IF_STATED = 0.4
@@ -49,14 +49,14 @@ class ReadCandidates(NamedTuple):
     Attributes:
         confidence: the probability that the memory bank holds an answer.
         words_fit: whether one of them has the words of the question and the form of an answer.
-        mostly_stated: whether at least half of what was read are stated thoughts, not the user's own words.
+        half_stated: whether at least half of what was read are stated thoughts, not the user's own words.
     """
 
     hits: list[MemoryHit]
     answers: Mapping[Ref, float]
     confidence: float | None = None
     words_fit: bool = False
-    mostly_stated: bool = False
+    half_stated: bool = False
 
     def is_silent(self, search: Search) -> bool:
         """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""
@@ -69,7 +69,7 @@ class ReadCandidates(NamedTuple):
         if self.words_fit:
             share = LIMIT_SHARE_IF_WORDS_FIT
         else:
-            share = LIMIT_SHARE_IF_STATED if self.mostly_stated else 1.0
+            share = LIMIT_SHARE_IF_STATED if self.half_stated else 1.0
         return share * search.preset.min_confidence
 
 

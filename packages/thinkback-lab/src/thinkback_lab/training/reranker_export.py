@@ -34,7 +34,6 @@ VECTOR_LAYERS = (4, 8)  # of which `vectors` and `vector` are made
 MAX_POSITIONS = 256
 _OPSET, _IR_VERSION = 20, 9
 _WORD_ARRAYS = ("words.values", "words.scales")  # in four bits
-_VALUES, _SCALES = ".values", ".scales"  # eight-bit weights and the scale of each output
 
 
 def export_reranker(weights: Arrays, path: Path) -> None:
@@ -88,16 +87,21 @@ def mean_weights(networks: Sequence[Arrays]) -> dict[str, npt.NDArray[Any]]:
         raise LabError("the networks have different layers")
     if any(not np.array_equal(each[name], first[name]) for each in networks for name in _WORD_ARRAYS):
         raise LabError("the networks have different vocabularies")
-    mean: dict[str, npt.NDArray[Any]] = {}
-    for name, values in first.items():
-        if all(np.array_equal(each[name], values) for each in networks):
-            mean.setdefault(name, values)  # a scale may have been set with its weights
-        elif name.endswith((_VALUES, _SCALES)):
-            stem = name.removesuffix(_VALUES).removesuffix(_SCALES)
-            exact = [each[stem + _VALUES] * each[stem + _SCALES].astype(np.float64) for each in networks]
-            mean[stem + _VALUES], mean[stem + _SCALES] = quantise_columns(np.mean(exact, axis=0))
-        else:
-            mean[name] = np.mean([each[name] for each in networks], axis=0).astype(values.dtype)
+
+    def is_same(name: str) -> bool:
+        return all(np.array_equal(each[name], first[name]) for each in networks)
+
+    mean = {
+        name: values
+        if is_same(name)
+        else np.mean([each[name] for each in networks], axis=0).astype(values.dtype)
+        for name, values in first.items()
+    }
+    for name in first.keys() - set(_WORD_ARRAYS):
+        scales = name.removesuffix(".values") + ".scales"
+        if name.endswith(".values") and not (is_same(name) and is_same(scales)):
+            exact = [each[name] * each[scales].astype(np.float64) for each in networks]
+            mean[name], mean[scales] = quantise_columns(np.mean(exact, axis=0))
     return mean
 
 
