@@ -157,7 +157,7 @@ def mean_reranker(
     They must have been continued from one network. A file that is named twice counts twice.
 
     \b
-    Example:
+    Examples:
       thinkback-lab train reranker-mean old/reranker.onnx seed1/reranker.onnx seed2/reranker.onnx \\
           --out mean/reranker.onnx
     """
