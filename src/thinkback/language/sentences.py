@@ -146,6 +146,19 @@ def is_question(text: str) -> bool:
     return bool(_ENGLISH_QUESTION.match(stripped, lead.end() if lead else 0))
 
 
+_SUPPOSITION = re.compile(
+    r"^\W*(?:(?:and|but|so|or|well|ok|now)\s+)?(?:if (?:i|we|only|you)\b|what if\b|suppos(?:e|ing)\b"
+    r"|imagine\b|pretend\b|let's say\b|say i\b|hypothetically\b|i wish (?:i|we|it|he|she|they|you)\b)"
+    r"|^(?:如果|假如|假设|要是|万一|倘若|比如说?我|想象)",
+    re.IGNORECASE,
+)
+
+
+def is_supposition(text: str) -> bool:
+    """Whether a clause only supposes something: "if I moved to Lyon"."""
+    return bool(_SUPPOSITION.match(text))
+
+
 def is_without_subject(text: str) -> bool:
     """Whether a text is a statement that leaves out "I": "did the half marathon on sunday"."""
     return bool(_WITHOUT_SUBJECT.match(text)) and not _ASKING_WORD.search(text)

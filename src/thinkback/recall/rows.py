@@ -9,13 +9,14 @@ import re
 from dataclasses import replace
 from functools import cache, cached_property
 
+from thinkback.language.clauses import split_clauses
 from thinkback.language.commands import blank_requests, is_only_commands
 from thinkback.language.kind_features import guess_kind
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.questions import AnswerTest
 from thinkback.language.relations import canonical_relation, list_relations
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
-from thinkback.language.sentences import is_question, split_sentences
+from thinkback.language.sentences import is_question, is_supposition, split_sentences
 from thinkback.language.tokens import extract_terms, said_terms
 from thinkback.recall.display import format_exchange, format_query
 from thinkback.types import SAID, Kind, Ref, Thought, Turn
@@ -97,7 +98,10 @@ class TurnRow(_Row):
     @cached_property
     def is_only_questions(self) -> bool:
         sentences = split_sentences(self.memory.query[:_MAX_QUESTION_CHARS])
-        return all(is_question(sentence.text) for sentence in sentences)
+        if not all(is_question(sentence.text) for sentence in sentences):
+            return False
+        clauses = split_clauses(self.memory.query[:_MAX_QUESTION_CHARS])  # a sentence may tell something, too
+        return all(is_question(clause.text) or is_supposition(clause.text) for clause in clauses)
 
     @cached_property
     def query_text(self) -> str:

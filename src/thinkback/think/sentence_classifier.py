@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from thinkback.errors import InvalidInput
-from thinkback.think.plain_statements import is_plain_statement
+from thinkback.language.plain_statements import is_plain_statement
 from thinkback.think.sentence_features import (
     BUCKETS,
     DENSE_FEATURES,

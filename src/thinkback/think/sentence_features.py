@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thinkback.language.clauses import split_clauses
 from thinkback.language.corrections import corrects_words
-from thinkback.language.sentences import Sentence, is_question, split_sentences
+from thinkback.language.sentences import Sentence, is_question, is_supposition, split_sentences
 from thinkback.language.writing_systems import has_han
-from thinkback.think.clauses import split_clauses
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,12 +49,6 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_MARK = re.compile(r"[?？]")
-_HYPOTHETICAL = re.compile(
-    r"^\W*(?:(?:and|but|so|or|well|ok|now)\s+)?(?:if (?:i|we|only|you)\b|what if\b|suppos(?:e|ing)\b"
-    r"|imagine\b|pretend\b|let's say\b|say i\b|hypothetically\b|i wish (?:i|we|it|he|she|they|you)\b)"
-    r"|^(?:如果|假如|假设|要是|万一|倘若|比如说?我|想象)",
-    re.IGNORECASE,
-)
 _CODE = re.compile(
     r"^\W*\w[\w.]*\s*=\s*[\[{(\"']|\b(?:Traceback|\w*(?:Error|Exception)) (?:in \S|\(most)"
     r"|\b\w+\([^()]*\)\s*[:;{]|[{}]\s*$|</\w+>"
@@ -119,7 +113,7 @@ def is_statement(text: str) -> bool:
     Questions without a mark and requests often state a fact beside what they ask; the classifier decides.
     """
     asks = _QUESTION_MARK.search(text[-6:]) and is_question(text)
-    return not (asks or _HYPOTHETICAL.match(text) or _CODE.search(text) or _QUOTED.match(text))
+    return not (asks or is_supposition(text) or _CODE.search(text) or _QUOTED.match(text))
 
 
 def dense_features(piece: Piece) -> list[float]:

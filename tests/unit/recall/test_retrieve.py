@@ -499,6 +499,7 @@ def test_sentence_of_a_hidden_turn_may_be_far_from_the_query(memory: Memory, ask
     memory.post_think()
     memory.remember("forget what I said about my neighbour")
     memory.post_think()
-    assert any("apple trees" in thought.sentence for thought in memory.thoughts())
+    [kept] = memory.thoughts()
+    assert "apple trees" in kept.sentence
     assert memory.turns() == []
-    assert [str(item.ref) for item in memory.recall(asked, explain=True).dropped] == ["thought:1"]
+    assert [item.ref for item in memory.recall(asked, explain=True).dropped] == [kept.ref]

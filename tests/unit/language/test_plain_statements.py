@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from thinkback.think.plain_statements import is_plain_statement
+from thinkback.language.plain_statements import is_plain_statement
 
 
 @pytest.mark.parametrize(

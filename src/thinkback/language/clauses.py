@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from thinkback.language.sentences import Sentence, count_words, split_sentences
+from thinkback.language.plain_statements import is_plain_statement
+from thinkback.language.sentences import Sentence, count_words, is_question, split_sentences
 from thinkback.language.writing_systems import has_han
-from thinkback.think.plain_statements import is_plain_statement
 
 MAX_WHOLE_EN = 130
 """English sentences up to this many characters are never cut."""
@@ -36,7 +36,17 @@ MAX_JOINED_ZH = 60
 MAX_SENTENCE_CHARS = 4_000
 """Cutting takes quadratic time in the number of places; longer sentences are first cut at this length."""
 
-_QUESTION_END = re.compile(r"[?？]\W*\Z")
+MIN_CLAUSE_WORDS = 3
+"""A shorter clause is read with the next one."""
+
+_BEGINS_CLAUSE = re.compile(
+    r"(?:i['’]?m|i['’]?ve|i am|i have|we['’]re|we['’]?ve|we are|we have)\s|[我咱俺]", re.IGNORECASE
+)
+_REFERS_BACK = re.compile(
+    r"\W*(?:(?:and|but|so|cos|cuz|because)\s+)?"
+    r"(?:he|she|it|its|they|him|her|them|that|this|these|those|which|who)(?:['’]?(?:s|re|d|ll|ve))?\b|[他她它牠]",
+    re.IGNORECASE,
+)
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
 _CONJUNCTION_COST = 0.6
@@ -74,14 +84,15 @@ _CUT_PLACES_ZH = (
         _CONJUNCTION_COST,
         re.compile(r"\s+|(?=(?:但是|不过|可是|所以|因为|然后|后来|而且|另外|还有|只是|结果|现在))"),
     ),
-    (_WEAK_COST, re.compile(r"(?<=[了的吧呢啊呀嘛哈])(?=[我他她它你咱俺这那])|、")),
+    (_WEAK_COST, re.compile(r"(?<=[了的吧呢吗嗎啊呀嘛哈])(?=[我他她它你咱俺这那])|、")),
 )
 
 
 def split_clauses(text: str) -> list[Sentence]:
     """Cut a message into sentences, and long sentences into clauses; no non-blank character is lost."""
     pieces: list[Sentence] = []
-    for piece in (piece for sentence in split_sentences(text) for piece in _cut(sentence)):
+    parts = (part for sentence in split_sentences(text) for part in _split_question(sentence))
+    for piece in (piece for part in parts for piece in _cut(part)):
         if pieces and _belong_together(pieces[-1], piece, text):
             start = pieces.pop().start
             pieces.append(Sentence(text[start : piece.end], start, piece.end))
@@ -90,9 +101,50 @@ def split_clauses(text: str) -> list[Sentence]:
     return pieces
 
 
+def _split_question(sentence: Sentence) -> Iterator[Sentence]:
+    """Separate the clauses of a sentence that ask from those that tell something.
+
+    A clause that refers back stays with the question before it: "what do I cook for Ana, she is a vegan".
+    """
+    start = 0
+    asked: bool | None = None
+    for at, clause in _clauses(sentence.text):
+        asks = is_question(clause)
+        if asked == (not asks) and not (asked and _REFERS_BACK.match(clause)):
+            yield _part(sentence, start, at)
+            start = at
+        asked = asks
+    yield _part(sentence, start, len(sentence.text))
+
+
+def _clauses(text: str) -> Iterator[tuple[int, str]]:
+    """The clauses of a sentence with their positions, each of some words.
+
+    At a weak place a clause must clearly begin. A last clause of a word or two is left out.
+    """
+    costs = _cut_places(text, _is_mostly_chinese(text)) if len(text) <= MAX_SENTENCE_CHARS else {}
+    first = 0
+    for at in sorted(costs):
+        is_place = costs[at] < _WEAK_COST or _BEGINS_CLAUSE.match(text, at)
+        if is_place and count_words(text[first:at]) >= MIN_CLAUSE_WORDS:
+            yield first, text[first:at]
+            first = at
+    rest = text[first:]
+    if count_words(rest) >= MIN_CLAUSE_WORDS or _BEGINS_CLAUSE.match(rest):
+        yield first, rest
+
+
+def _part(sentence: Sentence, start: int, end: int) -> Sentence:
+    """A part of a sentence, without surrounding white space."""
+    raw = sentence.text[start:end]
+    first = sentence.start + start + len(raw) - len(raw.lstrip())
+    body = raw.strip()
+    return Sentence(body, first, first + len(body))
+
+
 def _belong_together(first: Sentence, second: Sentence, text: str) -> bool:
     """Whether one of two pieces on a line is a fragment that goes with the other."""
-    if _QUESTION_END.search(first.text) or _QUESTION_END.search(second.text):
+    if is_question(first.text) or is_question(second.text):
         return False
     if "\n" in text[first.end : second.start] or is_plain_statement(second.text):
         return False

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback.think.clauses import MAX_JOINED_EN, TARGET_EN, TARGET_ZH, split_clauses
+from thinkback.language.clauses import MAX_JOINED_EN, TARGET_EN, TARGET_ZH, split_clauses
 
 
 def texts(message: str) -> list[str]:
@@ -80,3 +80,28 @@ def test_no_character_is_lost_and_positions_are_exact(message: str) -> None:
     for piece in pieces:
         assert message[piece.start : piece.end] == piece.text
     assert all(first.end <= second.start for first, second in itertools.pairwise(pieces))
+
+
+@pytest.mark.parametrize(
+    ("message", "pieces"),
+    [
+        (
+            "my niece ada cannot have nuts, what can i bake for her?",
+            ["my niece ada cannot have nuts,", "what can i bake for her?"],
+        ),
+        (
+            "is it far to walk from the station, i have a bad hip",
+            ["is it far to walk from the station,", "i have a bad hip"],
+        ),
+        ("can i still go diving im asthmatic and 60", ["can i still go diving", "im asthmatic and 60"]),
+        ("我孙子在长沙念书 那边冬天要不要带羽绒服", ["我孙子在长沙念书", "那边冬天要不要带羽绒服"]),
+        ("能喝咖啡吗我刚做完胃镜手术", ["能喝咖啡吗", "我刚做完胃镜手术"]),
+    ],
+)
+def test_what_a_sentence_tells_is_cut_from_what_it_asks(message: str, pieces: list[str]) -> None:
+    assert texts(message) == pieces
+
+
+def test_a_clause_that_points_back_into_the_question_stays_with_it() -> None:
+    message = "what do i give my barber, he's called Luis and he is into fishing"
+    assert texts(message) == [message]
