@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PACKAGE = "thinkback_reranker"
 DISTRIBUTION = "thinkback-reranker"
 MODEL_FILE, TOKENIZER_FILE = "reranker.onnx", "tokenizer.json"
-MODEL_SHA256 = "ac425aa4da866fbddd33785e7b06aa13f67f715656154592ad4db45b2f55a7c2"
+MODEL_SHA256 = "2622331737f3d1a8cfa9d49c660b8c83bbe6eca53bd2721569159f06b9862670"
 MAX_CHARS = 800  # of a text; more than the tokens that are read
 MAX_QUESTION_TOKENS, MAX_MEMORY_TOKENS = 60, 170
 MAX_OLDER_TOKENS, MAX_NEWER_TOKENS = 100, 140

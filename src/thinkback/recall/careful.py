@@ -58,6 +58,11 @@ class ReadCandidates(NamedTuple):
     words_fit: bool = False
     half_stated: bool = False
 
+    @property
+    def answering(self) -> set[Ref]:
+        """What probably answers the question."""
+        return {ref for ref, score in self.answers.items() if score >= MIN_RELEVANT_SCORE}
+
     def is_silent(self, search: Search) -> bool:
         """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""
         if self.confidence is None or search.scorer.space_rows <= MAX_PLAIN_ROWS:

@@ -6,7 +6,7 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -67,7 +67,11 @@ class _Item:
 
 
 class Selector:
-    """Selects the candidates of one query. `thoughts_by_turn` are the kept thoughts by their source turns."""
+    """Selects the candidates of one query.
+
+    `thoughts_by_turn` are the kept thoughts by their source turns. A turn that only asks may state something
+    in passing ("is it safe with the lisinopril i'm on?"): it is recalled if it is among those `answering`.
+    """
 
     def __init__(
         self,
@@ -75,12 +79,14 @@ class Selector:
         outdated: OutdatedFacts,
         kept: Sequence[Candidate] = (),
         slot_updates: Mapping[int, SlotUpdate] = MappingProxyType({}),
+        answering: Container[Ref] = frozenset(),
     ) -> None:
         self._search = search
         self._outdated = outdated
         self._normalised_query = normalise_name(search.query.text)
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
+        self._answering = answering
         self._wants_several = asks_for_several(search.query.text)
         self._period = past_period(search.query, search.scorer.period)
         self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
@@ -185,7 +191,9 @@ class Selector:
             return "repeats the query"
         if turn.is_only_commands:
             return "only tells the memory what to do"
-        return "only asks" if not turn.memory.response and turn.is_only_questions else None
+        if turn.memory.response or turn.ref in self._answering:
+            return None
+        return "only asks" if turn.is_only_questions else None
 
     def _rejection(self, hit: MemoryHit, may_fill: bool) -> str | None:
         """Why a hit must not be recalled; None if it may."""
