@@ -21,6 +21,7 @@ MAX_EVENT_BYTES = 1 << 20
 MAX_ANSWER_CHARS = 1 << 16  # of the text that is stored; indexing this much takes 0.14 s
 MAX_ANSWER_BYTES = 1 << 20  # read to get the text: characters may be escaped, and other fields may come first
 _MAX_END_LINE_BYTES = 64  # the line with the end mark is short
+_MAX_COLLECTED_BYTES = 1 << 16  # of a stream before they are read
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -147,24 +148,47 @@ class JsonReader:
 
 
 class StreamReader:
-    """Reads an answer that is a stream of server-sent events."""
+    """Reads an answer that is a stream of server-sent events.
+
+    Chunks are collected and read together, which costs less than reading each token by itself. Only the end
+    mark must be found at once: from the first chunk on that may complete it, each chunk is read as it comes.
+    """
 
     def __init__(self) -> None:
         self._events = EventDecoder()
         self._choice = FirstChoice()
         self._done = False
+        self._collected: list[bytes] = []
+        self._collected_bytes = 0
+        self._last_bytes = b""  # the end mark may begin in them
+        self._may_have_ended = False
 
     def feed(self, chunk: bytes) -> bool:
-        for data in self._events.feed(chunk):
-            self._read_event(data)
+        self._collected.append(chunk)
+        self._collected_bytes += len(chunk)
+        if not self._may_have_ended:
+            recent = self._last_bytes + chunk
+            self._may_have_ended = END_MARK in recent
+            self._last_bytes = recent[1 - len(END_MARK) :]
+        if not self._may_have_ended and self._collected_bytes < _MAX_COLLECTED_BYTES:
+            return False
+        self._read_collected()
         ends = self._events.done and not self._done
         self._done = self._events.done
         return ends
 
     def result(self, whole: bool) -> AnswerText:
+        self._read_collected()
         for data in self._events.flush():
             self._read_event(data)
         return self._choice.result(done=whole and (self._done or self._choice.finished))
+
+    def _read_collected(self) -> None:
+        raw = b"".join(self._collected)
+        self._collected.clear()
+        self._collected_bytes = 0
+        for data in self._events.feed(raw):
+            self._read_event(data)
 
     def _read_event(self, data: bytes) -> None:
         try:
@@ -222,7 +246,7 @@ class FirstChoice:
 
     def add(self, answer: object, part: Literal["message", "delta"]) -> None:
         """Add an answer or one of its events; completions have `text` instead of a message."""
-        if not isinstance(answer, Mapping):
+        if not isinstance(answer, dict):
             self.malformed = True
             return
         self._error = self._error or bool(answer.get("error"))
@@ -232,7 +256,7 @@ class FirstChoice:
         self._has_choice = True
         self.finished = self.finished or bool(choice.get("finish_reason"))
         message = choice.get(part)
-        if isinstance(message, Mapping):
+        if isinstance(message, dict):
             self._add_text(message_text(message.get("content")))
             self._refused = self._refused or bool(message.get("refusal"))
             self._tools = self._tools or bool(message.get("tool_calls") or message.get("function_call"))
@@ -271,8 +295,10 @@ def create_reader(status: int, headers: Mapping[bytes, bytes]) -> AnswerReader:
     return DecompressingReader(inner) if compressed else inner
 
 
-def _first_choice(choices: object) -> Mapping[str, Any] | None:
+def _first_choice(choices: object) -> dict[str, Any] | None:
     if not isinstance(choices, list):
         return None
-    mappings = (choice for choice in choices if isinstance(choice, Mapping))
-    return next((choice for choice in mappings if choice.get("index", 0) == 0), None)
+    for choice in choices:
+        if isinstance(choice, dict) and choice.get("index", 0) == 0:
+            return choice
+    return None
