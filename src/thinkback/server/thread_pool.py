@@ -11,10 +11,9 @@ import os
 import threading
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from thinkback.server.errors import busy
 
@@ -62,6 +61,74 @@ class FairQueue:
                 del self._running[tenant]
 
 
+class _Job:
+    """Work, and the future that its caller waits for. Only the event loop uses the future."""
+
+    def __init__(self, work: Callable[[], Any], tenant: str, reporter: _Reporter) -> None:
+        self.tenant = tenant
+        self.future: asyncio.Future[Any] = reporter.loop.create_future()
+        self.is_counted = True  # among the pending jobs
+        self.is_started = False
+        self.is_cancelled = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._work = work
+        self._reporter = reporter
+
+    def run(self) -> None:
+        """Do the work, unless it was cancelled, and report to the event loop."""
+        self.is_started = True
+        if self.is_cancelled:
+            return
+        try:
+            self.result = self._work()
+        except StopIteration as error:  # a future cannot have it
+            self.error = RuntimeError(f"work raised {error!r}")
+        except BaseException as error:
+            self.error = error
+        self._reporter.add(self)
+
+    def finish(self) -> None:
+        """Give the result to the caller. It is dropped if nobody waits for it any more."""
+        if self.future.done():
+            return
+        if self.error is None:
+            self.future.set_result(self.result)
+        else:
+            self.future.set_exception(self.error)
+
+    def expire(self) -> None:
+        """End the waiting of the caller."""
+        if not self.future.done():
+            self.future.set_exception(DeadlineExceeded())
+
+
+class _Reporter:
+    """Reports finished jobs to an event loop: one call of the loop for all that finish at the same time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_finished: Callable[[_Job], None]) -> None:
+        self.loop = loop
+        self._on_finished = on_finished
+        self._finished: deque[_Job] = deque()
+        self._is_scheduled = False
+
+    def add(self, job: _Job) -> None:
+        """Report a job. Called by its thread."""
+        self._finished.append(job)
+        if self._is_scheduled:
+            return
+        self._is_scheduled = True
+        with suppress(RuntimeError):  # the event loop has already been closed
+            self.loop.call_soon_threadsafe(self._report)
+
+    def _report(self) -> None:
+        self._is_scheduled = False  # before the queue is emptied: a job that comes later is scheduled again
+        while self._finished:
+            job = self._finished.popleft()
+            self._on_finished(job)
+            job.finish()
+
+
 class ThreadPool:
     """A few threads behind a bounded queue that all tenants share."""
 
@@ -72,6 +139,7 @@ class ThreadPool:
         self._queue = FairQueue(max(1, threads - max(1, threads // 4)))
         self._pending = 0
         self._pending_by_tenant: Counter[str] = Counter()
+        self._reporter: _Reporter | None = None  # of the event loop that used the pool last
 
     @property
     def pending(self) -> int:
@@ -82,7 +150,8 @@ class ThreadPool:
         """Run `work` and wait for it without a time limit. It is finished even if the caller is cancelled."""
         if self._is_full(tenant):
             raise busy("the server has too much queued work: try again in a moment")
-        return await asyncio.shield(asyncio.wrap_future(self._submit(work, tenant)))
+        result: _Result = await self._submit(work, tenant).future
+        return result
 
     async def run_within(
         self, seconds: float, work: Callable[[], _Result], *, must_finish: bool = False, tenant: str = ""
@@ -94,15 +163,13 @@ class ThreadPool:
         """
         if self._is_full(tenant) and not must_finish:
             raise DeadlineExceeded
-        future = self._submit(work, tenant)
-        result = asyncio.wrap_future(future)
-        result.add_done_callback(_retrieve_exception)  # the waiting task may be cancelled
-        done, _ = await asyncio.wait((result,), timeout=seconds)
-        if not done:
-            if not must_finish:
-                future.cancel()
-            raise DeadlineExceeded
-        return result.result()
+        job = self._submit(work, tenant)
+        timer = job.future.get_loop().call_later(seconds, self._expire, job, must_finish)
+        try:
+            result: _Result = await job.future
+        finally:
+            timer.cancel()
+        return result
 
     def close(self) -> None:
         """Wait for running and queued work, then stop the threads."""
@@ -113,20 +180,22 @@ class ThreadPool:
             self._pending >= self._max_queued or self._pending_by_tenant[tenant] >= self._max_queued_by_tenant
         )
 
-    def _submit(self, work: Callable[[], _Result], tenant: str) -> Future[_Result]:
+    def _submit(self, work: Callable[[], _Result], tenant: str) -> _Job:
         self._pending += 1
         self._pending_by_tenant[tenant] += 1
         loop = asyncio.get_running_loop()
-        future: Future[_Result] = Future()
-
-        def on_done(_: Future[_Result]) -> None:
-            with suppress(RuntimeError):  # the event loop has already been closed
-                loop.call_soon_threadsafe(self._decrement, tenant)
-
-        future.add_done_callback(on_done)
-        self._queue.put(tenant, partial(_run, work, future))
+        if self._reporter is None or self._reporter.loop is not loop:
+            self._reporter = _Reporter(loop, self._decrement)
+        job = _Job(work, tenant, self._reporter)
+        self._queue.put(tenant, job.run)
         self._executor.submit(self._serve)
-        return future
+        return job
+
+    def _expire(self, job: _Job, must_finish: bool) -> None:
+        if not must_finish and not job.is_started:
+            job.is_cancelled = True
+            self._decrement(job)
+        job.expire()
 
     def _serve(self) -> None:
         """Do queued work until there is none, or until all waiting tenants are at their limit.
@@ -140,26 +209,11 @@ class ThreadPool:
             finally:
                 self._queue.done(tenant)
 
-    def _decrement(self, tenant: str) -> None:
+    def _decrement(self, job: _Job) -> None:
+        if not job.is_counted:
+            return
+        job.is_counted = False
         self._pending -= 1
-        self._pending_by_tenant[tenant] -= 1
-        if not self._pending_by_tenant[tenant]:
-            del self._pending_by_tenant[tenant]
-
-
-def _run(work: Callable[[], _Result], future: Future[_Result]) -> None:
-    """Do the work for its future, unless that was cancelled."""
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        result = work()
-    except BaseException as error:
-        future.set_exception(error)
-    else:
-        future.set_result(result)
-
-
-def _retrieve_exception(future: asyncio.Future[_Result]) -> None:
-    """Mark the exception as retrieved, so that asyncio does not log it as never retrieved."""
-    if not future.cancelled():
-        future.exception()
+        self._pending_by_tenant[job.tenant] -= 1
+        if not self._pending_by_tenant[job.tenant]:
+            del self._pending_by_tenant[job.tenant]

@@ -94,6 +94,54 @@ def test_cancelled_caller_does_not_stop_work(pool: ThreadPool) -> None:
     assert done == ["done"]
 
 
+def test_stop_iteration_reaches_the_caller_and_the_next_job_is_reported(pool: ThreadPool) -> None:
+    async def ask() -> tuple[object, object]:
+        empty: Iterator[str] = iter(())
+        return await asyncio.gather(
+            pool.run(lambda: next(empty)), pool.run(lambda: "next"), return_exceptions=True
+        )
+
+    error, result = asyncio.run(ask())
+    assert isinstance(error, RuntimeError)
+    assert result == "next"
+
+
+def test_each_event_loop_gets_its_results(pool: ThreadPool) -> None:
+    for number in range(3):
+        assert asyncio.run(pool.run_within(5, lambda number=number: number)) == number  # type: ignore[misc]
+    assert pool.pending == 0
+
+
+def test_all_results_arrive() -> None:
+    pool = ThreadPool(threads=8, max_queued=2000)
+
+    async def ask() -> list[int]:
+        jobs = (
+            pool.run_within(30, partial(pow, number, 2), tenant=str(number % 7)) for number in range(1000)
+        )
+        return await asyncio.gather(*jobs)
+
+    assert asyncio.run(ask()) == [number**2 for number in range(1000)]
+    assert pool.pending == 0
+    pool.close()
+
+
+def test_cancelled_work_leaves_the_queue_at_once(pool: ThreadPool) -> None:
+    free = threading.Event()
+
+    async def ask() -> None:
+        slow = asyncio.ensure_future(pool.run(lambda: free.wait(10)))
+        await asyncio.sleep(0)
+        with pytest.raises(DeadlineExceeded):
+            await pool.run_within(0.01, lambda: None)
+        assert pool.pending == 1
+        free.set()
+        assert await slow
+        assert pool.pending == 0
+
+    asyncio.run(ask())
+
+
 def test_late_error_is_not_logged(pool: ThreadPool, caplog: pytest.LogCaptureFixture) -> None:
     free = threading.Event()
 
