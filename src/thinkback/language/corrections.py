@@ -29,9 +29,15 @@ _MAX_CLAUSES = 3
 _MAX_UNTYPED_WORDS = 2
 _MAX_UNTYPED_CHARACTERS = 4
 
-_ABBREVIATION = r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)(?<!\bprof)(?<!\b[ap])(?<!\b[ap]\.m)"
+_NO_ABBREVIATION = (
+    r"(?<!\bdr\.)(?<!\bmr\.)(?<!\bms\.)(?<!\bst\.)(?<!\bmrs\.)(?<!\bprof\.)(?<!\b[ap]\.)(?<!\b[ap]\.m\.)"
+)
+_STRONG_MARK = "[;!，。；！、]"
+# It begins with the marks, so that the regex engine looks only at them.
 _CLAUSE_END = re.compile(
-    rf"[;!，。；！、]+\s*|(?<!\d),+\s*|,+(?!\d)\s*|(?<!\d){_ABBREVIATION}\.+\s*|(?<=\d)\.+(?:\s+|\Z)",
+    rf"[;!，。；！、,.](?:(?<={_STRONG_MARK}){_STRONG_MARK}*\s*"
+    r"|(?<=,)(?:(?<!\d,),*\s*|,*(?!\d)\s*)"
+    rf"|(?<=\.)(?:(?<!\d\.){_NO_ABBREVIATION}\.*\s*|(?<=\d\.)\.*(?:\s+|\Z)))",
     re.IGNORECASE,
 )
 _SPACE_ZH = re.compile(r"(?<=[\u4e00-\u9fff])\s+|\s+(?=[\u4e00-\u9fff])")
@@ -40,6 +46,9 @@ _QUESTION = re.compile(r"[^,.;!?，。；！？、]+[?？]+")
 _HAN_NAME = re.compile(r"(?:(?![我你您他她它们这那的了吗呢吧啊是在不没一去来])[\u4e00-\u9fff]){2,4}")
 _PRONOUNS = {"her": "she", "his": "he", "its": "it", "their": "they", "她": "she", "他": "he", "它": "it"}
 _MAX_NAME_WORDS = 3
+_NAME_WORD = re.compile(r"[^\W\d_][^\W\d_'’.-]*")
+_VALUE_WORD = re.compile(r"[\w'&.-]+")
+_VALUE_WORD_ZH = re.compile(r"[A-Za-z0-9-]{2,10}")
 _NO_VALUE_START = frozenset(
     "我你您他她它这那一"
 )  # first characters of clauses, and of amounts such as 一个字
@@ -99,12 +108,13 @@ def read_corrections(text: str) -> tuple[Correction, ...]:
 
     Which of them is meant depends on the message before.
     """
+    if len(text) > MAX_CORRECTION_CHARS or text.rstrip().endswith(("?", "？", "吗")):
+        return ()
     words = _load_words("zh" if has_han(text) else "en")
     if (
-        len(text) > MAX_CORRECTION_CHARS
-        or text.rstrip().endswith(("?", "？", "吗"))
-        or words.pause.search(text)
-        or any(_load_words(code).other_purpose.search(text) for code in ("en", "zh"))
+        words.pause.match(text)
+        or _load_words("en").other_purpose.search(text)
+        or _load_words("zh").other_purpose.search(text)
     ):
         return ()
     return tuple(_read_clauses(text, words))
@@ -125,20 +135,24 @@ def _read_clauses(text: str, words: _Words) -> Iterator[Correction]:
             if words.place_before.search(clause[: clause.rfind(value)]):
                 places.add(values[-1])
     told = [value for value in values if value]
-    strength = "certain" if old else _strength(text, clauses, values, words)
+    are_typed = [value_type(value) is not None for value in values]
+    strength = "certain" if old else _strength(text, clauses, values, are_typed, words)
     tells_more = len(told) > 1
-    notices = words.notices.search(text) is not None
-    own = list(dict.fromkeys(_own_values(values)))
+    own = list(dict.fromkeys(_own_values(values, are_typed)))
+    yield from _names(clauses, old, strength, words)
+    if len(own) > 1:
+        return
+    if strength == "bare" and not (own and not tells_more) and not words.notices.search(text):
+        return
+    if own:
+        strength = "likely" if strength == "bare" and tells_more else strength
+        yield Correction(own[0], old, strength, tells_more)
+        return
     ends = list(_clause_ends(clauses, words))
     typed = [end for end in ends if value_type(end)]
-    yield from _names(clauses, old, strength, words)
-    if own:
-        if len(own) == 1 and (strength != "bare" or notices or not tells_more):
-            strength = "likely" if strength == "bare" and tells_more else strength
-            yield Correction(own[0], old, strength, tells_more)
-    elif strength != "bare" and typed:
+    if strength != "bare" and typed:
         yield from (Correction(value, old, strength, tells_more, in_passing=True) for value in typed)
-    elif strength != "bare" or notices:
+    else:
         is_linked = strength == "certain" or words.linked.match(text) is not None
         for value in dict.fromkeys((*told, *ends)):
             if _may_be_value(value, words) and not words.reactions.fullmatch(value):
@@ -163,9 +177,7 @@ def _may_be_name(text: str, words: _Words) -> bool:
     if words is _load_words("zh"):
         return _HAN_NAME.fullmatch(text) is not None
     parts = text.split()
-    return 0 < len(parts) <= _MAX_NAME_WORDS and all(
-        re.fullmatch(r"[^\W\d_][^\W\d_'’.-]*", part) for part in parts
-    )
+    return 0 < len(parts) <= _MAX_NAME_WORDS and all(_NAME_WORD.fullmatch(part) for part in parts)
 
 
 def split_place(value: str) -> tuple[str, ValueRole]:
@@ -176,16 +188,19 @@ def split_place(value: str) -> tuple[str, ValueRole]:
 
 
 def _split_clauses(text: str) -> list[str]:
-    clauses = _CLAUSE_END.split(_QUESTION.sub("", _EMOJI.sub(" ", text)))
+    rest = text if text.isascii() else _EMOJI.sub(" ", text)
+    if "?" in rest or "？" in rest:
+        rest = _QUESTION.sub("", rest)
+    clauses = _CLAUSE_END.split(rest)
     if has_han(text):
         clauses = [part for clause in clauses for part in _SPACE_ZH.split(clause)]
     return [clause.strip() for clause in clauses if clause.strip(" *")][: _MAX_CLAUSES + 1]
 
 
-def _own_values(values: list[str]) -> Iterator[str]:
+def _own_values(values: list[str], are_typed: list[bool]) -> Iterator[str]:
     """The clauses that are nothing but a value whose form tells its type."""
-    for value in values:
-        if value_type(value):
+    for value, is_typed in zip(values, are_typed, strict=True):
+        if is_typed:
             yield value
         elif (twice := _TWICE.fullmatch(value)) and value_type(twice[1]):
             yield twice[1]
@@ -198,15 +213,17 @@ def _clause_ends(clauses: list[str], words: _Words) -> Iterator[str]:
             yield after["value"].strip()
 
 
-def _strength(text: str, clauses: list[str], values: list[str], words: _Words) -> CorrectionStrength:
+def _strength(
+    text: str, clauses: list[str], values: list[str], are_typed: list[bool], words: _Words
+) -> CorrectionStrength:
     """How sure it is that something is corrected.
 
     Apologies count in clauses that contain only them or a value: "sorry to hear that" is none.
     """
     short = [
         clause
-        for clause, value in zip(clauses, values, strict=True)
-        if not value or value_type(value) or _may_be_value(value, words)
+        for clause, value, is_typed in zip(clauses, values, are_typed, strict=True)
+        if not value or is_typed or _may_be_value(value, words)
     ]
     if "*" in text or any(words.certain.search(clause) for clause in short):
         return "certain"
@@ -217,9 +234,9 @@ def _may_be_value(text: str, words: _Words) -> bool:
     if words is _load_words("zh"):
         if text[:1] in _NO_VALUE_START:
             return False
-        return len(text) <= _MAX_UNTYPED_CHARACTERS or bool(re.fullmatch(r"[A-Za-z0-9-]{2,10}", text))
+        return len(text) <= _MAX_UNTYPED_CHARACTERS or bool(_VALUE_WORD_ZH.fullmatch(text))
     parts = text.split()
-    return len(parts) <= _MAX_UNTYPED_WORDS and all(re.fullmatch(r"[\w'&.-]+", part) for part in parts)
+    return len(parts) <= _MAX_UNTYPED_WORDS and all(map(_VALUE_WORD.fullmatch, parts))
 
 
 @cache
@@ -249,13 +266,16 @@ def _load_words(code: Literal["en", "zh"]) -> _Words:
     data = tomllib.loads(files("thinkback.language").joinpath("corrections.toml").read_text("utf-8"))[code]
     around = f"(?:{data['certain']}|{data['likely']}|{data['filler']})"
     edge, space, gap = (r"\b", r"[\s:]+", r"\s+") if code == "en" else ("", r"[\s:：]?", "")
+    tail = rf"(?:{gap}{around})*[\s*]*\Z"
+    if gap:  # the same, but for the empty end: the regex engine looks only at white space and asterisks
+        tail = rf"[\s*](?:(?<=\s)\s*{around}{tail}|[\s*]*\Z)"
 
     def compile_(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern, re.IGNORECASE)
 
     return _Words(
         lead=compile_(rf"[\s*]*(?:{around}(?:{space}|\Z))*"),
-        tail=compile_(rf"(?:{gap}{around})*[\s*]*\Z"),
+        tail=compile_(tail),
         after_link=compile_(rf".*{edge}{data['link']}{space}(?P<value>.+)\Z"),
         place=compile_(rf"{data['place']}{gap}"),
         place_before=compile_(rf"(?<![^\W\u3400-\u9fff]){data['place']}{gap}(?:(?:the|an?)\s+)?\Z"),

@@ -92,7 +92,10 @@ _BEFORE_DATE = re.compile(
 
 def value_type(text: str) -> ValueType | None:
     """The type of a text that is one value; None if its form does not tell."""
-    return next((name for name, pattern in _PATTERNS.items() if _fits(name, pattern.fullmatch(text))), None)
+    for name, pattern in _PATTERNS.items():
+        if _fits(name, pattern.fullmatch(text)):
+            return name
+    return None
 
 
 def _fits(name: ValueType, match: re.Match[str] | None) -> bool:
