@@ -91,7 +91,7 @@ def _has_command(text: str) -> bool:
 
 
 def _iter_commands(text: str) -> Iterator[Command]:
-    if len(text) <= MAX_TEXT_CHARS and _pattern("hint").search(text):
+    if len(text) <= MAX_TEXT_CHARS and _pattern("hint").search(text.casefold()):
         for sentence in split_sentences(text):
             for command in _commands_of_sentence(sentence):
                 # "bring it back" beside anything else is about a thing: "he has my drill, bring it back"
@@ -367,8 +367,10 @@ def _match(text: str, start: int, patterns: _Patterns) -> Command | None:
     starts = _starts_after_lead(said, patterns.lead)
     for kind, candidates in patterns.by_kind.items():
         for may_lead, pattern in candidates:
-            matches = (pattern.fullmatch(said, first) for first in (starts if may_lead else (0,)))
-            found = next((match for match in matches if match is not None), None)
+            found = None
+            for first in starts if may_lead else (0,):
+                if (found := pattern.fullmatch(said, first)) is not None:
+                    break
             if found is None:
                 continue
             groups = {name: value.strip(" .:") for name, value in found.groupdict().items() if value}
