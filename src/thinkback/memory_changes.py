@@ -88,8 +88,7 @@ class MemoryChanges(MemoryQueries):
         Raises:
             Conflict: the key was used before with another text.
         """
-        new_turn = self._new_turn(query, response, at, session, key)
-        return self._append_turn(replace(new_turn, recalled=tuple(recalled)))
+        return self._append_turn(self._new_turn(query, response, at, session, key, tuple(recalled)))
 
     add = remember
 
@@ -273,7 +272,13 @@ class MemoryChanges(MemoryQueries):
             raise Conflict(f"{ref} is already {state}: correct the current {ref.kind} instead")
 
     def _new_turn(
-        self, query: str, response: str, at: datetime | None, session: str, key: str | None
+        self,
+        query: str,
+        response: str,
+        at: datetime | None,
+        session: str,
+        key: str | None,
+        recalled: tuple[RecalledItem, ...] = (),
     ) -> NewTurn:
         query, response = checked_text(query, "query"), checked_text(response, "response")
         if not query.strip() and not response.strip():
@@ -284,6 +289,7 @@ class MemoryChanges(MemoryQueries):
             at=self._clock() if at is None else to_utc(at, "at"),
             session=checked_name(session, "session"),
             key=None if key is None else checked_name(key, "key"),
+            recalled=recalled,
         )
 
     def _append_turn(self, new_turn: NewTurn) -> Turn:

@@ -50,6 +50,7 @@ _EXPOSED_HEADERS = (
     b"X-Request-Id, Retry-After, Mcp-Session-Id, X-Thinkback-Memory, X-Thinkback-Recalled, X-Thinkback-Turn"
 )
 _DEFAULT_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+_IDENTITY_HEADERS = tuple((header.lower().encode(), header) for header in IDENTITY_HEADERS)
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1024}")
@@ -285,8 +286,8 @@ class SecurityMiddleware:
             return
         if not scope["query_string"].isascii():  # it would be decoded as Latin-1
             raise RequestRefused(400, "encode the query of the URL as percent-encoded UTF-8", "bad_query")
-        for header in IDENTITY_HEADERS:
-            decode_name(headers.get(header.lower().encode(), ()), header)
+        for name, header in _IDENTITY_HEADERS:
+            decode_name(headers.get(name, ()), header)
         client = principal.key or _client_address(scope)
         await self._limits.acquire(client)
         async with self._limits.slot(client):

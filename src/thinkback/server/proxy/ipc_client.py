@@ -146,15 +146,15 @@ class _ClientConnection(asyncio.Protocol):
             raise DeadlineExceeded
         self._number += 1
         number = self._number
-        reply: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        reply: asyncio.Future[list[Any]] = loop.create_future()
         self._waiting[number] = reply
         transport.write(encode_frame([number, *fields]))
+        timer = loop.call_later(seconds, _expire, reply)
         try:
-            async with asyncio.timeout(seconds):
-                return await reply
-        except TimeoutError:
-            raise DeadlineExceeded from None
+            return await reply
         finally:
+            timer.cancel()
             self._waiting.pop(number, None)
 
     def close(self) -> None:
@@ -212,6 +212,11 @@ class _ClientConnection(asyncio.Protocol):
         for reply in self._waiting.values():
             if not reply.done():
                 reply.set_exception(WorkerUnavailable("the recall worker has disconnected"))
+
+
+def _expire(reply: asyncio.Future[list[Any]]) -> None:
+    if not reply.done():
+        reply.set_exception(DeadlineExceeded())
 
 
 def _decode_error(error_type: str) -> Exception:

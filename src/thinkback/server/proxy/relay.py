@@ -20,20 +20,32 @@ from thinkback.api_keys import looks_like_key
 from thinkback.server.proxy.answer_capture import AnswerReader, AnswerText, create_reader
 from thinkback.server.proxy.upstreams import RawHeaders, UpstreamBroken, UpstreamResponse
 
-FORWARDED_HEADERS = (
-    "content-type",
-    "content-encoding",
-    "accept",
-    "openai-organization",
-    "openai-project",
-    "openai-beta",
+FORWARDED_HEADERS = frozenset(
+    {
+        b"content-type",
+        b"content-encoding",
+        b"accept",
+        b"openai-organization",
+        b"openai-project",
+        b"openai-beta",
+    }
 )
 
-_HOP_BY_HOP_HEADERS = {
-    *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection"),
-    *(b"te", b"trailer", b"transfer-encoding", b"upgrade"),
-}
-_SERVER_HEADERS = {b"date", b"server", b"set-cookie", b"alt-svc", b"strict-transport-security"}
+_HOP_BY_HOP_HEADERS = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+_SERVER_HEADERS = frozenset({b"date", b"server", b"set-cookie", b"alt-svc", b"strict-transport-security"})
+_DROPPED_HEADERS = _HOP_BY_HOP_HEADERS | _SERVER_HEADERS
 _RESERVED_PREFIXES = (b"x-thinkback-", b"access-control-")
 """The upstream must not send headers in our name, or open this server to other web origins."""
 
@@ -49,7 +61,10 @@ def upstream_headers(request_headers: Headers, key: str) -> dict[str, str]:
     A key of this server is never forwarded: the middleware has removed the one it verified, and anything else
     in the format of our keys is dropped here.
     """
-    headers = {name: request_headers[name] for name in FORWARDED_HEADERS if name in request_headers}
+    headers: dict[str, str] = {}
+    for name, value in request_headers.raw:
+        if name in FORWARDED_HEADERS:
+            headers.setdefault(name.decode(), value.decode("latin-1"))
     headers["accept-encoding"] = "identity"
     credential = request_headers.get("authorization")
     if key:
@@ -68,7 +83,7 @@ def client_headers(headers: RawHeaders) -> RawHeaders:
         if name == b"connection"
         for token in value.split(b",")
     }
-    dropped = _HOP_BY_HOP_HEADERS | _SERVER_HEADERS | connection_headers
+    dropped = _DROPPED_HEADERS | connection_headers
     return [
         (name, value)
         for name, value in lowered

@@ -8,9 +8,10 @@ from __future__ import annotations
 import io
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Protocol
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import aiohttp
 from yarl import URL
@@ -133,8 +134,7 @@ class RemoteUpstream:
             self._session = None
 
     def _url(self, path: str) -> URL:
-        base = self._base
-        return URL(urlunsplit(base._replace(path=base.path.rstrip("/") + path)), encoded=True)
+        return _join_url(self._base, path)
 
     def _get_session(self) -> aiohttp.ClientSession:
         """The session, created at the first request because it belongs to the running event loop."""
@@ -160,6 +160,11 @@ class RemoteUpstream:
         return self._session
 
 
+@lru_cache(maxsize=64)  # nearly all requests have the same few paths
+def _join_url(base: SplitResult, path: str) -> URL:
+    return URL(urlunsplit(base._replace(path=base.path.rstrip("/") + path)), encoded=True)
+
+
 class _ConnectionTrace:
     """Whether the connection of one request was reused."""
 
@@ -177,7 +182,7 @@ def _request_data(body: bytes) -> bytes | io.BytesIO | None:
 async def _response_chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
     """The body as it arrives. If it is not read to the end, the connection is closed instead of reused."""
     try:
-        async for chunk in response.content.iter_any():
+        while chunk := await response.content.readany():
             yield chunk
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         if rest := response.content._read_nowait(-1):  # received before the connection broke
