@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from thinkback import errors
@@ -22,8 +23,10 @@ from thinkback.storage.postgres.migrate import migrate, require_server
 from thinkback.storage.postgres.notifications import TurnListener, TurnNotifier
 from thinkback.storage.postgres.scrub import Scrub
 from thinkback.storage.postgres.url import parse_url
+from thinkback.storage.relational import rows
 from thinkback.storage.relational.store import RelationalStore
-from thinkback.types import EraseResult, ItemKind, NearestRows
+from thinkback.storage.relational.turns import stored_turn
+from thinkback.types import EraseResult, ItemKind, NearestRows, NewTurn, Turn
 
 if TYPE_CHECKING:
     from thinkback.types import Vector
@@ -73,6 +76,15 @@ class PostgresStore(RelationalStore):
         if not self._shared_connection:
             self._listener.close()
             self._db.close()
+
+    def append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
+        """Store turns. A single one without a key needs one statement and one round trip."""
+        if len(new_turns) != 1 or new_turns[0].key is not None:
+            return super().append(space, new_turns, now)
+        turn = stored_turn(new_turns[0], 0, now)
+        _, _, *values = rows.turn_to_row(0, turn)
+        row = self._db.write_one("turns.append", (space, *values), self._notifier.due_channel())
+        return [replace(turn, id=rows.require_row("turns", row)[0])]
 
     def _write_shared(self, work: Callable[[], _Result]) -> _Result:
         """Run `work` in its own transaction: PostgreSQL itself joins the commits of several connections."""

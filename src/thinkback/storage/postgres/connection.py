@@ -251,6 +251,41 @@ class PostgresDatabase:
         with self._transaction(self._shared.primary, "BEGIN", notify, pipelined=True):
             yield
 
+    def write_one(self, name: str, parameters: Sequence[Any], channel: str | None) -> Row | None:
+        """Run one statement in its own transaction, then notify; returns its first row.
+
+        It is not repeated if the connection breaks meanwhile, because it may have been committed.
+        """
+        if self._current() is not None:
+            raise RuntimeError("write_one() inside a transaction")
+        query = QUERIES[name]
+        with translate_errors(self.path), self._usable_connection() as connection:
+            same_scope = connection.scope == self._scope_of(query)
+            try:
+                # Otherwise both statements, the setting and this one, are sent together.
+                with nullcontext() if same_scope else connection.pipeline():
+                    row: Row | None = self._execute(connection, query, parameters).fetchone()
+            except BaseException:
+                connection.scope = None  # the setting is rolled back too
+                raise
+            if channel is not None:
+                with suppress(psycopg.Error):  # what was written is durable, whatever happens to this
+                    connection.execute(_literal(f"NOTIFY {channel}"))
+        return row
+
+    @contextmanager
+    def _usable_connection(self) -> Iterator[PooledConnection]:
+        """A connection to write with. If a restart of the server has closed it, it is replaced before."""
+        pool = self._shared.primary
+        with pool.connection() as connection:
+            if not connection.is_closed_by_server():
+                yield connection
+                return
+            connection.close()
+        pool.discard_idle()
+        with pool.connection() as connection:
+            yield connection
+
     @contextmanager
     def _transaction(
         self, pool: Pool, begin: str, afterwards: str | None = None, *, pipelined: bool = False
@@ -318,8 +353,11 @@ class PostgresDatabase:
         named["tenant"] = self._tenant
         return named
 
+    def _scope_of(self, query: Query) -> str:
+        return "all" if query.all_tenants else f"tenant:{self._tenant}"
+
     def _set_scope(self, connection: PooledConnection, query: Query) -> None:
-        self._set_tenant_scope(connection, "all" if query.all_tenants else f"tenant:{self._tenant}")
+        self._set_tenant_scope(connection, self._scope_of(query))
 
     def _set_tenant_scope(self, connection: PooledConnection, scope: str) -> None:
         """Tell the row-level security of the database which rows the next statements may see."""

@@ -6,6 +6,7 @@ accepts connections again. (The pool of psycopg reconnects in a background threa
 
 from __future__ import annotations
 
+import select
 import threading
 import time
 from collections.abc import Iterator
@@ -27,6 +28,14 @@ class PooledConnection(psycopg.Connection[tuple[object, ...]]):
     """A connection that remembers its setting `thinkback.scope` (see `connection.py`)."""
 
     scope: str | None = None
+
+    def is_closed_by_server(self) -> bool:
+        """Whether the server has closed the connection while it was idle: then there is something to read."""
+        if hasattr(select, "poll"):
+            waiting = select.poll()
+            waiting.register(self.fileno(), select.POLLIN)
+            return bool(waiting.poll(0))
+        return bool(select.select([self], [], [], 0)[0])  # Windows
 
 
 def open_connection(conninfo: str) -> PooledConnection:

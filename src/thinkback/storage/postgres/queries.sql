@@ -59,6 +59,16 @@ DELETE FROM spaces WHERE tenant = $tenant AND id = $1
 INSERT INTO turns (tenant, space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, findings)
 VALUES ($tenant, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
+-- name: turns.append
+WITH counted AS (
+  INSERT INTO spaces AS s (tenant, name, last_turn) VALUES ($tenant, $1, 1)
+  ON CONFLICT (tenant, name) DO UPDATE SET last_turn = s.last_turn + 1
+  RETURNING id, last_turn
+)
+INSERT INTO turns (tenant, space, id, session, key, asker, answerer, at, recorded_at, recalled, query, response, thought_at, checks, findings)
+SELECT $tenant, id, last_turn, $2, $3::text, $4, $5, $6, $7, $8, $9, $10, $11::bigint, $12, $13::text FROM counted
+RETURNING id
+
 -- name: turns.hide
 UPDATE turns SET hidden_by = $3, stamp = $4, lease = NULL, lease_until = NULL
 WHERE tenant = $tenant AND space = $1 AND id = ANY (translate($2, '[]', '{}')::bigint[])

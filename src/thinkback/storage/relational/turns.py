@@ -18,6 +18,11 @@ _CLAIM_CANDIDATES = 16  # spaces that a claim tries, because other workers may b
 _NEW_TURN_FIELDS = tuple(field.name for field in fields(NewTurn))
 
 
+def stored_turn(item: NewTurn, id_: int, now: datetime) -> Turn:
+    """A new turn with its id."""
+    return Turn(id=id_, recorded_at=now, **{name: getattr(item, name) for name in _NEW_TURN_FIELDS})
+
+
 class TurnsMixin(RelationalBase):
     """`TurnStore`."""
 
@@ -67,7 +72,7 @@ class TurnsMixin(RelationalBase):
     def _insert(self, space: str, item: NewTurn, now: datetime) -> Turn:
         counted = self._db.run("space.next_turn", self._space_key(space)).fetchone()
         space_id, id_ = rows.require_row("spaces", counted)
-        turn = Turn(id=id_, recorded_at=now, **{name: getattr(item, name) for name in _NEW_TURN_FIELDS})
+        turn = stored_turn(item, id_, now)
         self._db.run("turns.insert", rows.turn_to_row(space_id, turn))
         return turn
 

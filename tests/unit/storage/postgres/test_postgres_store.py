@@ -6,7 +6,8 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from urllib.parse import quote
@@ -16,11 +17,19 @@ from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_entr
 from tests.postgres_server import is_available, new_schema_url, requires_postgres
 
 from thinkback import storage
-from thinkback.errors import Conflict, DiskFull, InvalidInput, NewerSchema, StoreBusy, StoreUnavailable
+from thinkback.errors import (
+    Conflict,
+    DiskFull,
+    InvalidInput,
+    NewerSchema,
+    StoreBusy,
+    StoreError,
+    StoreUnavailable,
+)
 from thinkback.memory import Memory
 from thinkback.protocols import Store
 from thinkback.storage.relational.index_rows import write_entry
-from thinkback.types import VersionStamp
+from thinkback.types import RecalledItem, VersionStamp
 
 if is_available():
     import psycopg
@@ -31,6 +40,8 @@ if is_available():
     from thinkback.storage.postgres.url import parse_url
 
 pytestmark = requires_postgres
+
+TEXTS = ("one", "two", "three")
 
 
 @pytest.fixture
@@ -101,6 +112,38 @@ def test_a_rollback_does_not_leave_the_scope_of_another_tenant(store: Store) -> 
         other.load("ann", [], [], [])
     assert [turn.query for turn in store.for_tenant("a").turns("ann")] == ["of a"]
     assert store.for_tenant("b").turns("ann") == []
+
+
+def test_tenants_append_turns_on_one_connection(postgres_url: str) -> None:
+    with closing(PostgresStore(postgres_url + "&pool_size=1")) as store:
+        a, b = store.for_tenant("a"), store.for_tenant("b")
+        for text in TEXTS:
+            for tenant in (a, b):
+                append_turns(tenant, "ann", f"{text} of {tenant.tenant}")
+            with pytest.raises(StoreError):
+                a.append("ann", [new_turn("not a text of PostgreSQL: \0")], NOW)
+        for tenant in (a, b):
+            found = [(turn.id, turn.query) for turn in tenant.turns("ann")]
+            assert found == [(n, f"{text} of {tenant.tenant}") for n, text in enumerate(TEXTS, start=1)]
+
+
+def test_a_turn_is_appended_once_after_the_server_closed_idle_connections(
+    store: Store, postgres_url: str
+) -> None:
+    append_turns(store, "ann", "before")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE application_name = 'thinkback' AND state = 'idle' AND datname = current_database()"
+        )
+    append_turns(store, "ann", "after")
+    assert [turn.query for turn in store.turns("ann")] == ["before", "after"]
+
+
+def test_an_appended_turn_is_returned_as_it_is_read(store: Store) -> None:
+    recalled = (RecalledItem("turn", 3, 0.5, 0.4, 0.3, 1),)
+    (turn,) = store.append("ann", [replace(new_turn("where?", "in Lyon"), recalled=recalled)], NOW)
+    assert store.turns("ann") == [turn]
 
 
 def test_an_exhausted_pool_is_a_named_error_after_a_bounded_wait(postgres_url: str) -> None:
