@@ -1,7 +1,7 @@
 """Facts told beside a question, without a model: are they kept, and are they found when they are asked for?
 
-    python benchmarks/facts_in_questions.py
-    python benchmarks/facts_in_questions.py scenarios/facts_in_questions/english.jsonl --missed
+    python -m benchmarks.facts_in_questions
+    python -m benchmarks.facts_in_questions scenarios/facts_in_questions/english.jsonl --missed
 
 Messages are told to memories of twenty each. A fact is covered if a thought has half of its quote; a message
 without facts is silent if nothing was kept of it; a later question finds its fact if one of the first five

@@ -28,7 +28,7 @@ from thinkback.recall.answer import ScoredSentence, score_sentences
 from thinkback.recall.answerable import AnswerJudge, asks, repair_question
 from thinkback.recall.chat_phrases import load_patterns
 from thinkback.recall.citations import find_triple, translate_triple
-from thinkback.recall.nearest import MIN_NEAR_ODDS, is_stored_question
+from thinkback.recall.nearest import is_stored_question
 from thinkback.recall.overview import asks_for_overview
 from thinkback.recall.slot_questions import asked_relations
 from thinkback.types import INSTRUCTION, Recollection, Ref
@@ -103,7 +103,7 @@ def choose_sentences(
             (score, each)
             for score, each in matching
             if each.said_in > asked_facts[0].said_in
-            and odds.get(each.candidate.ref, inf) >= MIN_NEAR_ODDS
+            and odds.get(each.candidate.ref, inf) >= MIN_ANSWER_ODDS
             and load_patterns("first_person").search(each.text)
             and not tells_of_another(each.text)
         ]

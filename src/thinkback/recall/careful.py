@@ -2,8 +2,8 @@
 
     place = SEARCH_WEIGHT * logit(total of the search) + READING_WEIGHT * log odds of an answer
 
-The candidates that were read exchange their totals, so that thresholds keep their meaning; what probably
-answers has a total of at least RELEVANT_TOTAL. All log odds together say how likely the memory bank holds an
+The candidates that were read exchange their totals, so that thresholds keep their meaning; what may
+answer has a total of at least RELEVANT_TOTAL. All log odds together say how likely the memory bank holds an
 answer at all (`Recollection.confidence`): the network is trained to weigh the memories against "none".
 """
 
@@ -26,7 +26,8 @@ SEARCH_WEIGHT, READING_WEIGHT = 1.0, 0.5
 MAX_CONTEXT_CHARS = 400  # a sentence kept as said is read with its whole message up to this length
 MAX_COMPARED = 8  # items that are compared with each other
 MIN_RIVAL_SCORE = -4.0  # log odds of an answer from which an item is compared
-MIN_RELEVANT_SCORE = 0.0  # log odds of an answer from which a memory is recalled, whatever search says
+MIN_RELEVANT_SCORE = -1.0  # log odds of an answer from which a memory is recalled, whatever search says
+MIN_ANSWERING_SCORE = 0.0  # the same of a message that only asks
 RELEVANT_TOTAL = 0.3  # at least, of such a memory
 MIN_OUTDATED_SCORE = -1.0  # of a newer message, to mark a message as possibly outdated
 MIN_OUTDATED_TRIPLE_SCORE = 1.7  # "we had ramen today" does not replace "my favourite food is sushi"
@@ -61,7 +62,7 @@ class ReadCandidates(NamedTuple):
     @property
     def answering(self) -> set[Ref]:
         """What probably answers the question."""
-        return {ref for ref, score in self.answers.items() if score >= MIN_RELEVANT_SCORE}
+        return {ref for ref, score in self.answers.items() if score >= MIN_ANSWERING_SCORE}
 
     def is_silent(self, search: Search) -> bool:
         """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""

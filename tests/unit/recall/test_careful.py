@@ -130,7 +130,7 @@ def stated(open_memory: OpenMemory) -> Memory:
 
 @pytest.mark.parametrize(
     ("question", "answer"),
-    [("which house do we want?", "Perth"), ("where can i find the modem?", "wifi")],
+    [("does callum have a licence?", "driving test"), ("where can i find the modem?", "wifi")],
 )
 def test_among_stated_thoughts_a_weak_answer_is_recalled(stated: Memory, question: str, answer: str) -> None:
     found = stated.recall(question)
