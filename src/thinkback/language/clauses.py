@@ -1,7 +1,8 @@
 """Cuts a message into pieces that can each be kept as one thought.
 
-A sentence of reasonable length is one piece. Casual messages and dictation run many statements together, with
-commas or with nothing between them; such a sentence is cut where the sum of these costs is lowest:
+A sentence of reasonable length is one piece, unless it changes between telling and asking. Casual messages
+and dictation run many statements together, with commas or with nothing between them; such a sentence is cut
+where the sum of these costs is lowest:
 
     a cut in the middle of nothing   never
     a cut at a weak place            a fixed cost: before "I'm", "she's", 我, at a space between Chinese words
@@ -21,9 +22,9 @@ from thinkback.language.sentences import Sentence, count_words, is_question, spl
 from thinkback.language.writing_systems import has_han
 
 MAX_WHOLE_EN = 130
-"""English sentences up to this many characters are never cut."""
+"""English sentences up to this many characters are cut only where they change between telling and asking."""
 MAX_WHOLE_ZH = 45
-"""Chinese sentences up to this many characters are never cut."""
+"""The same for Chinese ones."""
 TARGET_EN = 90
 TARGET_ZH = 32
 MIN_PIECE_EN = 14
@@ -40,13 +41,27 @@ MIN_CLAUSE_WORDS = 3
 """A shorter clause is read with the next one."""
 
 _BEGINS_CLAUSE = re.compile(
-    r"(?:i['’]?m|i['’]?ve|i am|i have|we['’]re|we['’]?ve|we are|we have)\s|[我咱俺]", re.IGNORECASE
+    r"(?:i['’]?m|i['’]?ve|i am|we['’]re|we['’]?ve|we are|(?:i|we) have(?! (?:got )?to\b))\s|[我咱俺]",
+    re.IGNORECASE,
+)
+_TAKES_RELATIVE_CLAUSE = re.compile(
+    r"\b(?:things?|stuff|all|(?:any|some|every)(?:thing|one|body)|the \w+)\s*\Z", re.IGNORECASE
+)  # "the things i have in the freezer"
+_ADDS_TO_STATEMENT = re.compile(  # what looks like a question but goes on with a statement
+    r"(?:(?<=,)|(?<=, ))(?:which|who|whose)\s+"
+    r"(?!ones?\b|of\b|(?:(?!(?:i|we|he|she|they|it|you)\b)\w+\s+)?"
+    r"(?:do|does|did|can|could|should|would|shall|will)\b)"
+    r"|(?:and\s+)?so\s+(?:is|are|was|were|does|do|did|has|have|had|can)\s+"
+    r"(?:(?:my|his|her|our|their|the)\s+\w+(?:\s+\w+)?|\w+)\W*\Z"
+    r"|(?:and\s+)?(?:neither|nor)\b",
+    re.IGNORECASE,
 )
 _REFERS_BACK = re.compile(
-    r"\W*(?:(?:and|but|so|cos|cuz|because)\s+)?"
+    r"\W*(?:(?:and|but|so|cos|cuz|because)\s+)?(?!(?:here|shed|shell|hell)\b)"
     r"(?:he|she|it|its|they|him|her|them|that|this|these|those|which|who)(?:['’]?(?:s|re|d|ll|ve))?\b|[他她它牠]",
     re.IGNORECASE,
 )
+_CLAUSE_MARKS = " ,，、;；—–-"
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
 _CONJUNCTION_COST = 0.6
@@ -109,8 +124,12 @@ def _split_question(sentence: Sentence) -> Iterator[Sentence]:
     start = 0
     asked: bool | None = None
     for at, clause in _clauses(sentence.text):
-        asks = is_question(clause)
-        if asked == (not asks) and not (asked and _REFERS_BACK.match(clause)):
+        asks = is_question(clause.rstrip(_CLAUSE_MARKS))
+        if asked and not asks and _REFERS_BACK.match(clause):
+            continue
+        if asked is False and asks and _ADDS_TO_STATEMENT.match(sentence.text, at):
+            continue
+        if asked is not None and asks != asked:
             yield _part(sentence, start, at)
             start = at
         asked = asks
@@ -118,14 +137,16 @@ def _split_question(sentence: Sentence) -> Iterator[Sentence]:
 
 
 def _clauses(text: str) -> Iterator[tuple[int, str]]:
-    """The clauses of a sentence with their positions, each of some words.
+    """The clauses of a sentence with their positions, each of at least `MIN_CLAUSE_WORDS` words.
 
     At a weak place a clause must clearly begin. A last clause of a word or two is left out.
     """
     costs = _cut_places(text, _is_mostly_chinese(text)) if len(text) <= MAX_SENTENCE_CHARS else {}
     first = 0
     for at in sorted(costs):
-        is_place = costs[at] < _WEAK_COST or _BEGINS_CLAUSE.match(text, at)
+        is_place = costs[at] < _WEAK_COST or (
+            _BEGINS_CLAUSE.match(text, at) and not _TAKES_RELATIVE_CLAUSE.search(text, first, at)
+        )
         if is_place and count_words(text[first:at]) >= MIN_CLAUSE_WORDS:
             yield first, text[first:at]
             first = at

@@ -27,8 +27,8 @@ MAX_CONTEXT_CHARS = 400  # a sentence kept as said is read with its whole messag
 MAX_COMPARED = 8  # items that are compared with each other
 MIN_RIVAL_SCORE = -4.0  # log odds of an answer from which an item is compared
 MIN_RELEVANT_SCORE = -1.0  # log odds of an answer from which a memory is recalled, whatever search says
-MIN_ANSWERING_SCORE = 0.0  # the same of a message that only asks
-RELEVANT_TOTAL = 0.3  # at least, of such a memory
+MIN_PROBABLE_SCORE = 0.0  # log odds from which a message that only asks is recalled
+RELEVANT_TOTAL = 0.3  # the least total of a memory from MIN_RELEVANT_SCORE on
 MIN_OUTDATED_SCORE = -1.0  # of a newer message, to mark a message as possibly outdated
 MIN_OUTDATED_TRIPLE_SCORE = 1.7  # "we had ramen today" does not replace "my favourite food is sushi"
 LIMIT_SHARE_IF_WORDS_FIT = 0.3  # of `Preset.min_confidence`, if words and form of a memory fit
@@ -60,9 +60,9 @@ class ReadCandidates(NamedTuple):
     half_stated: bool = False
 
     @property
-    def answering(self) -> set[Ref]:
+    def probable_answers(self) -> frozenset[Ref]:
         """What probably answers the question."""
-        return {ref for ref, score in self.answers.items() if score >= MIN_ANSWERING_SCORE}
+        return frozenset(ref for ref, score in self.answers.items() if score >= MIN_PROBABLE_SCORE)
 
     def is_silent(self, search: Search) -> bool:
         """Whether nothing is to be recalled: no answer is likely, and the space is not tiny."""

@@ -184,8 +184,8 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
             else {}
         )
         ranked = newer_first(ranked, updates)
-        answering = read.answering if read is not None else ()
-        selector = Selector(search, outdated, slot_updates=updates, answering=answering)
+        probable = read.probable_answers if read is not None else frozenset()
+        selector = Selector(search, outdated, slot_updates=updates, probable_answers=probable)
         kept, dropped = selector.select(ranked, k)
         # Rows beyond the limit may be better than the kept ones if many candidates were rejected.
         unseen = max(

@@ -22,6 +22,7 @@ from thinkback.recall.display import format_exchange, format_query
 from thinkback.types import SAID, Kind, Ref, Thought, Turn
 
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
+_FIRST_PERSON = re.compile(r"\b(?:i|i['’]?m|i['’]?ve|me|my|mine|we|us|our)\b|[我咱俺]", re.IGNORECASE)
 _MULTIPLE_KINDS = frozenset(("relationship", "dialogue"))  # several people and topics share one relation
 _DATE = re.compile(
     r"\d[\d:./年月日号-]*"
@@ -97,11 +98,10 @@ class TurnRow(_Row):
 
     @cached_property
     def is_only_questions(self) -> bool:
-        sentences = split_sentences(self.memory.query[:_MAX_QUESTION_CHARS])
-        if not all(is_question(sentence.text) for sentence in sentences):
+        query = self.memory.query[:_MAX_QUESTION_CHARS]
+        if not all(is_question(sentence.text) for sentence in split_sentences(query)):
             return False
-        clauses = split_clauses(self.memory.query[:_MAX_QUESTION_CHARS])  # a sentence may tell something, too
-        return all(is_question(clause.text) or is_supposition(clause.text) for clause in clauses)
+        return not any(_tells(clause.text) for clause in split_clauses(query))
 
     @cached_property
     def query_text(self) -> str:
@@ -174,6 +174,12 @@ class ThoughtRow(_Row):
 
 
 MemoryRow = ThoughtRow | TurnRow
+
+
+def _tells(clause: str) -> bool:
+    """Whether a clause beside a question tells something about the user."""
+    asks = is_question(clause) or is_supposition(clause)
+    return not asks and _FIRST_PERSON.search(clause) is not None
 
 
 @cache

@@ -6,7 +6,7 @@ leftover slot, marked as outdated. A turn that the user asked to forget is hidde
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -70,7 +70,8 @@ class Selector:
     """Selects the candidates of one query.
 
     `thoughts_by_turn` are the kept thoughts by their source turns. A turn that only asks may state something
-    in passing ("is it safe with the lisinopril i'm on?"): it is recalled if it is among those `answering`.
+    in passing ("is it safe with the lisinopril i'm on?"): it is recalled if it is one of the
+    `probable_answers`.
     """
 
     def __init__(
@@ -79,14 +80,14 @@ class Selector:
         outdated: OutdatedFacts,
         kept: Sequence[Candidate] = (),
         slot_updates: Mapping[int, SlotUpdate] = MappingProxyType({}),
-        answering: Container[Ref] = frozenset(),
+        probable_answers: frozenset[Ref] = frozenset(),
     ) -> None:
         self._search = search
         self._outdated = outdated
         self._normalised_query = normalise_name(search.query.text)
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
-        self._answering = answering
+        self._probable_answers = probable_answers
         self._wants_several = asks_for_several(search.query.text)
         self._period = past_period(search.query, search.scorer.period)
         self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
@@ -191,7 +192,7 @@ class Selector:
             return "repeats the query"
         if turn.is_only_commands:
             return "only tells the memory what to do"
-        if turn.memory.response or turn.ref in self._answering:
+        if turn.memory.response or turn.ref in self._probable_answers:
             return None
         return "only asks" if turn.is_only_questions else None
 

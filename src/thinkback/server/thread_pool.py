@@ -76,7 +76,7 @@ class _Job:
         self._reporter = reporter
 
     def run(self) -> None:
-        """Do the work, unless it was cancelled, and report to the event loop."""
+        """Do the work, unless it was cancelled before, and report to the event loop."""
         self.is_started = True
         if self.is_cancelled:
             return
@@ -84,6 +84,7 @@ class _Job:
             self.result = self._work()
         except StopIteration as error:  # a future cannot have it
             self.error = RuntimeError(f"work raised {error!r}")
+            self.error.__cause__ = error
         except BaseException as error:
             self.error = error
         self._reporter.add(self)

@@ -96,6 +96,12 @@ def test_no_character_is_lost_and_positions_are_exact(message: str) -> None:
         ("can i still go diving im asthmatic and 60", ["can i still go diving", "im asthmatic and 60"]),
         ("我孙子在长沙念书 那边冬天要不要带羽绒服", ["我孙子在长沙念书", "那边冬天要不要带羽绒服"]),
         ("能喝咖啡吗我刚做完胃镜手术", ["能喝咖啡吗", "我刚做完胃镜手术"]),
+        ("我可以吃芒果吗，我对坚果过敏", ["我可以吃芒果吗，", "我对坚果过敏"]),
+        (
+            "what should i cook for ana, she is a vegan, and i am allergic to nuts",
+            ["what should i cook for ana, she is a vegan,", "and i am allergic to nuts"],
+        ),
+        ("i am a vegan, which milk should i buy", ["i am a vegan,", "which milk should i buy"]),
     ],
 )
 def test_what_a_sentence_tells_is_cut_from_what_it_asks(message: str, pieces: list[str]) -> None:
@@ -104,4 +110,20 @@ def test_what_a_sentence_tells_is_cut_from_what_it_asks(message: str, pieces: li
 
 def test_a_clause_that_points_back_into_the_question_stays_with_it() -> None:
     message = "what do i give my barber, he's called Luis and he is into fishing"
+    assert texts(message) == [message]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I live in Leeds, which is near York",
+        "my dad has diabetes, which is why i cook for him",
+        "my sister is a nurse and so is my mum",
+        "i hate coriander and so does my wife",
+        "what are the things i have to pack for iceland",
+        "is there anything i have to do before surgery",
+        "how much is the rent we are paying compared to others",
+    ],
+)
+def test_a_sentence_that_only_tells_or_only_asks_stays_whole(message: str) -> None:
     assert texts(message) == [message]

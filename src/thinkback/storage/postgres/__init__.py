@@ -78,7 +78,7 @@ class PostgresStore(RelationalStore):
             self._db.close()
 
     def append(self, space: str, new_turns: Sequence[NewTurn], now: datetime) -> list[Turn]:
-        """Store turns. A single one without a key needs one statement and one round trip."""
+        """Store turns. A single one without a key needs one statement."""
         if len(new_turns) != 1 or new_turns[0].key is not None:
             return super().append(space, new_turns, now)
         turn = stored_turn(new_turns[0], 0, now)

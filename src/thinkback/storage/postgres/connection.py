@@ -264,7 +264,8 @@ class PostgresDatabase:
             try:
                 # Otherwise both statements, the setting and this one, are sent together.
                 with nullcontext() if same_scope else connection.pipeline():
-                    row: Row | None = self._execute(connection, query, parameters).fetchone()
+                    cursor = self._execute(connection, query, parameters)
+                row: Row | None = cursor.fetchone()
             except BaseException:
                 connection.scope = None  # the setting is rolled back too
                 raise

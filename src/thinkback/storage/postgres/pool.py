@@ -30,7 +30,7 @@ class PooledConnection(psycopg.Connection[tuple[object, ...]]):
     scope: str | None = None
 
     def is_closed_by_server(self) -> bool:
-        """Whether the server has closed the connection while it was idle: then there is something to read."""
+        """Whether the server may have closed the connection while it was idle: there is something to read."""
         if hasattr(select, "poll"):
             waiting = select.poll()
             waiting.register(self.fileno(), select.POLLIN)
