@@ -46,7 +46,7 @@ LIFE = Life.model_validate(
             turn(3, "I sold some of the ewes, I have 2150 ewes left on the farm now.", [
                 fact("f4", "2150 ewes", "The user has 2150 ewes.", "I have 2150 ewes left", replaces=["f1"]),
             ]),
-            turn(4, "thanks, bye", []),
+            turn(4, "Heather was away today, so nobody counted the ewes.", []),
             turn(5, "The tractor for thirty-eight thousand is gone, I gave it away.", [], ends=["f3"]),
         ],
     }

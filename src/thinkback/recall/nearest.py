@@ -11,7 +11,7 @@ from thinkback.types import INSTRUCTION, Candidate, Recollection
 
 MIN_UNSHARED_SCORE = 0.2  # of a memory that is quoted without having a word of the question
 MIN_NEAREST_SHARE = 0.5  # of the best score: the newest memory above it is quoted where no answer is sure
-MIN_SURE_ODDS = 1.5  # log odds of an answer from which a memory reads well
+MIN_SURE_ODDS = 2.0  # log odds of an answer from which a memory reads well
 MIN_NEAR_ODDS = -2.0  # log odds of an answer from which a memory is near without a word of the question
 CLEAR_LEAD = 2.5  # in log odds: a memory that leads by more is quoted alone
 
