@@ -61,7 +61,7 @@ _REFERS_BACK = re.compile(
     r"(?:he|she|it|its|they|him|her|them|that|this|these|those|which|who)(?:['’]?(?:s|re|d|ll|ve))?\b|[他她它牠]",
     re.IGNORECASE,
 )
-_CLAUSE_MARKS = " ,，、;；—–-"
+_CLAUSE_MARKS = " ,，、;；—–-"  # that may end a clause; a question is recognised without them
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
 _CONJUNCTION_COST = 0.6

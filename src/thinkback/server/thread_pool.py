@@ -90,7 +90,7 @@ class _Job:
         self._reporter.add(self)
 
     def finish(self) -> None:
-        """Give the result to the caller. It is dropped if nobody waits for it any more."""
+        """Give the result to the caller, unless the caller has stopped waiting."""
         if self.future.done():
             return
         if self.error is None:
@@ -99,7 +99,7 @@ class _Job:
             self.future.set_exception(self.error)
 
     def expire(self) -> None:
-        """End the waiting of the caller."""
+        """Raise `DeadlineExceeded` in the caller, if it still waits."""
         if not self.future.done():
             self.future.set_exception(DeadlineExceeded())
 
