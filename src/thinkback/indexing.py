@@ -112,15 +112,27 @@ class Indexer:
 
     def fresh_view(self, space: str) -> CachedSpace:
         """Like `view`, but first index all stored items, so that a reader sees its own writes."""
-        stamp = self._store.stamp(space)
-        if not stamp.has_unindexed:
+        items, stamp = self._store.unindexed(space, BATCH_SIZE)
+        if not items:
             return self._sync(space, stamp)
-        (self._primary or self).index_pending(space)
+        if self._primary is not None or len(items) == BATCH_SIZE:
+            (self._primary or self).index_pending(space)
+        else:
+            self._index_batch(_Batch(space, items, stamp))
         view = self.last_view(space)
         with view.lock:
             if view.stamp.follows(stamp) and not view.stamp.has_unindexed:
                 return view
         return self._sync(space, None)
+
+    def _index_batch(self, batch: _Batch) -> None:
+        """Index the items of a batch, or what is unindexed by then if another process was faster."""
+        try:
+            self._write_entries(batch, encode_texts(self._embedder, [item.text for item in batch.items]))
+        except ConcurrentUpdate:
+            self.index_pending(batch.space)
+        except NotFound:  # the user was erased meanwhile
+            pass
 
     def last_view(self, space: str) -> CachedSpace:
         """The cached index as it was brought up to date last; empty if it never was."""

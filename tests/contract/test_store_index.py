@@ -21,7 +21,7 @@ from tests.factories import (
     thought_draft,
 )
 
-from thinkback.errors import Conflict, EmbedderMismatch, NotFound, StoreError
+from thinkback.errors import ConcurrentUpdate, Conflict, EmbedderMismatch, NotFound, StoreError
 from thinkback.protocols import Store
 from thinkback.types import Hashing, IndexDelta, IndexEntry, VersionStamp
 
@@ -234,3 +234,38 @@ def test_vectors_are_stored_as_float32(store: Store) -> None:
     (read,) = store.delta("ann", ALL).entries
     np.testing.assert_array_equal(read.vector, wide.astype(np.float32)[::-1])
     assert read.terms.size == 0
+
+
+def test_one_entry_of_a_known_epoch(new_store: NewStore) -> None:
+    store = new_store()
+    store.bind_embedder(EMBEDDER)
+    append_turns(store, "ann", "tea", "coffee")
+    (tea, coffee), seen = store.unindexed("ann", 10)
+    written = store.index("ann", [index_entry("turn", tea.id, "tea")], seen.epoch)
+    assert written.follows(seen)
+    assert written.has_unindexed
+    assert [item.id for item in store.unindexed("ann", 10).items] == [coffee.id]
+    assert store.delta("ann", ALL).stamp == written == store.stamp("ann")
+    assert [item.id for item in store.delta("ann", ALL).entries] == [tea.id]
+    assert not store.index("ann", [index_entry("turn", coffee.id, "coffee")], seen.epoch).has_unindexed
+
+
+def test_an_entry_of_an_old_epoch_is_refused(new_store: NewStore) -> None:
+    store = new_store()
+    store.bind_embedder(EMBEDDER)
+    append_turns(store, "ann", "tea")
+    seen = store.stamp("ann")
+    assert store.regroup("ann", hashing(), {}, seen)
+    with pytest.raises(ConcurrentUpdate):
+        store.index("ann", [index_entry("turn", 1, "tea")], seen.epoch)
+    assert [item.id for item in store.unindexed("ann", 10).items] == [1]
+
+
+def test_an_entry_of_an_erased_turn_is_left_out(new_store: NewStore) -> None:
+    store = new_store()
+    store.bind_embedder(EMBEDDER)
+    append_turns(store, "ann", "tea", "coffee")
+    store.erase("ann", turn=2, now=NOW)
+    stamp = store.stamp("ann")
+    assert store.index("ann", [index_entry("turn", 2, "coffee")], stamp.epoch).follows(stamp)
+    assert not store.delta("ann", ALL).entries

@@ -11,6 +11,7 @@ import pytest
 from tests.factories import EMBEDDER, NOW, add_thought, append_turns, index_all, index_entry, new_turn
 
 from thinkback.errors import EmbedderMismatch
+from thinkback.storage import connect
 from thinkback.storage.sqlite import SqliteStore
 
 WRITER = """
@@ -96,9 +97,12 @@ def test_threads_share_one_store(tmp_path: Path) -> None:
     store.close()
 
 
-def test_process_that_missed_a_conversion_cannot_write(tmp_path: Path) -> None:
-    path = str(tmp_path / "memory.db")
-    slow, converter = SqliteStore(path), SqliteStore(path)
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_process_that_missed_a_conversion_cannot_write(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = request.getfixturevalue("postgres_url") if kind == "postgres" else str(tmp_path / "memory.db")
+    slow, converter = connect(url), connect(url)
     slow.bind_embedder(EMBEDDER)
     add_thought(slow, "ann", "a")
     converter.reembed_begin("new")
@@ -109,6 +113,8 @@ def test_process_that_missed_a_conversion_cannot_write(tmp_path: Path) -> None:
         add_thought(slow, "ann", "b")
     with pytest.raises(EmbedderMismatch, match="open it again"):
         index_all(slow, "ann")
+    with pytest.raises(EmbedderMismatch, match="open it again"):
+        slow.index("ann", [index_entry("thought", 1, "a")], slow.stamp("ann").epoch)
     assert slow.pending("ann") == 1
     index_all(converter, "ann")
     slow.append("ann", [new_turn("turns are always welcome")], NOW)

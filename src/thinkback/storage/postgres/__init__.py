@@ -24,9 +24,19 @@ from thinkback.storage.postgres.notifications import TurnListener, TurnNotifier
 from thinkback.storage.postgres.scrub import Scrub
 from thinkback.storage.postgres.url import parse_url
 from thinkback.storage.relational import rows
+from thinkback.storage.relational.base import split_epoch, stamp_from_row
+from thinkback.storage.relational.index_rows import entry_to_row
 from thinkback.storage.relational.store import RelationalStore
 from thinkback.storage.relational.turns import stored_turn
-from thinkback.types import EraseResult, ItemKind, NearestRows, NewTurn, Turn
+from thinkback.types import (
+    EraseResult,
+    IndexEntry,
+    ItemKind,
+    NearestRows,
+    NewTurn,
+    Turn,
+    VersionStamp,
+)
 
 if TYPE_CHECKING:
     from thinkback.types import Vector
@@ -85,6 +95,19 @@ class PostgresStore(RelationalStore):
         _, _, *values = rows.turn_to_row(0, turn)
         row = self._db.write_one("turns.append", (space, *values), self._notifier.due_channel())
         return [replace(turn, id=rows.require_row("turns", row)[0])]
+
+    def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> VersionStamp:
+        """Write index entries. A single one of a known epoch needs one statement."""
+        embedder = self._db.bound_embedder
+        if len(entries) != 1 or epoch is None or embedder is None:
+            return super().index(space, entries, epoch)
+        key, (entry,) = (*self._space_key(space), *split_epoch(epoch), embedder), entries
+        try:
+            row = self._db.write_one("entries.add_one", (*key, *entry_to_row(entry)), None)
+        except errors.IntegrityError:  # converted to another embedder
+            row = None
+        # What follows tells why it was refused.
+        return super().index(space, entries, epoch) if row is None else stamp_from_row(row[:4])
 
     def _write_shared(self, work: Callable[[], _Result]) -> _Result:
         """Run `work` in its own transaction: PostgreSQL itself joins the commits of several connections."""

@@ -400,12 +400,35 @@ ON CONFLICT (tenant, space, kind, id) DO UPDATE SET
   embedder = excluded.embedder, grp = excluded.grp, vector = excluded.vector, terms = excluded.terms,
   stamp = excluded.stamp
 
+-- name: entries.add_one
+-- One new entry, if the space has this epoch. An embedder that is not the bound one is NULL, which is refused.
+WITH advanced AS (
+  UPDATE spaces SET version = version + 1,
+    indexed_turn = CASE $6 WHEN 'turn' THEN greatest(indexed_turn, $7) ELSE indexed_turn END,
+    indexed_thought = CASE $6 WHEN 'thought' THEN greatest(indexed_thought, $7) ELSE indexed_thought END
+  WHERE tenant = $1 AND name = $2 AND id = $3 AND epoch = $4
+  RETURNING tenant, id, epoch, version, last_turn > indexed_turn OR last_thought > indexed_thought AS has_unindexed
+), added AS (
+  INSERT INTO entries (tenant, space, kind, id, embedder, grp, vector, terms, stamp)
+  SELECT a.tenant, a.id, $6, $7, (SELECT value FROM meta WHERE name = 'embedder' AND value = $5 FOR SHARE), $8, $9, $10, a.version
+  FROM advanced a
+  WHERE CASE $6 -- not if it was erased meanwhile
+    WHEN 'turn' THEN EXISTS (SELECT 1 FROM turns WHERE tenant = $1 AND space = a.id AND id = $7)
+    ELSE EXISTS (SELECT 1 FROM thoughts WHERE tenant = $1 AND space = a.id AND id = $7) END
+  ON CONFLICT (tenant, space, kind, id) DO UPDATE SET
+    embedder = excluded.embedder, grp = excluded.grp, vector = excluded.vector, terms = excluded.terms,
+    stamp = excluded.stamp
+)
+SELECT id, epoch, version, has_unindexed, set_config('synchronous_commit', 'off', true) FROM advanced
+
 -- name: entries.unindexed_turns
-SELECT t.id, t.session, t.key, t.asker, t.answerer, t.at, t.recorded_at, t.recalled, t.query, t.response, t.thought_at,
+SELECT s.id, s.epoch, s.version, s.last_turn > s.indexed_turn OR s.last_thought > s.indexed_thought,
+  s.last_thought > s.indexed_thought,
+  t.id, t.session, t.key, t.asker, t.answerer, t.at, t.recorded_at, t.recalled, t.query, t.response, t.thought_at,
   t.checks, t.hidden_by, t.findings, (
   SELECT a.at FROM actions a WHERE a.tenant = t.tenant AND a.space = t.space AND a.id = t.hidden_by
 )
-FROM spaces s JOIN turns t ON t.tenant = s.tenant AND t.space = s.id AND t.id > s.indexed_turn
+FROM spaces s LEFT JOIN turns t ON t.tenant = s.tenant AND t.space = s.id AND t.id > s.indexed_turn
 WHERE s.tenant = $1 AND s.name = $2 ORDER BY t.id LIMIT nullif($3, -1)
 
 -- name: entries.unindexed_thoughts

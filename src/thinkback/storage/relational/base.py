@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from thinkback import errors
 from thinkback.language.names import normalise_name
-from thinkback.storage.relational.database import Cursor, Database, Row
+from thinkback.storage.relational.database import Cursor, Database
 from thinkback.types import VersionStamp
 
 _EPOCHS_PER_SPACE = 1 << 24
@@ -20,7 +20,12 @@ def global_epoch(space_id: int, epoch: int) -> int:
     return space_id * _EPOCHS_PER_SPACE + epoch
 
 
-def stamp_from_row(row: Row) -> VersionStamp:
+def split_epoch(epoch: int) -> tuple[int, int]:
+    """The row id of the space and its own epoch, from the epoch that is unique across spaces."""
+    return divmod(epoch, _EPOCHS_PER_SPACE)
+
+
+def stamp_from_row(row: Sequence[Any]) -> VersionStamp:
     """The stamp of a space from its id, epoch, version, and whether anything is unindexed."""
     space_id, epoch, version, has_unindexed = row
     return VersionStamp(global_epoch(space_id, epoch), version, bool(has_unindexed))

@@ -32,11 +32,18 @@ from thinkback.types import (
 if TYPE_CHECKING:
     from thinkback.types import Vector
 
+_TURN_COLUMNS_FROM = 5  # of `entries.unindexed_turns`, after the stamp and whether thoughts wait
+
+
+def entry_to_row(entry: IndexEntry) -> tuple[ItemKind, int, int, bytes, bytes]:
+    """Kind, id, group, vector and terms of an entry as they are stored."""
+    vector, terms = entry.vector.astype("<f4").tobytes(), entry.terms.astype("<u4").tobytes()
+    return entry.kind, entry.id, entry.group, vector, terms
+
 
 def write_entry(db: Database, space_id: int, entry: IndexEntry, version: int) -> None:
     """Insert or replace an entry. Nothing happens if its item was erased meanwhile."""
-    vector, terms = entry.vector.astype("<f4").tobytes(), entry.terms.astype("<u4").tobytes()
-    db.run("entries.write", (space_id, entry.kind, entry.id, entry.group, vector, terms, version))
+    db.run("entries.write", (space_id, *entry_to_row(entry), version))
 
 
 class IndexMixin(RelationalBase):
@@ -44,14 +51,15 @@ class IndexMixin(RelationalBase):
 
     def unindexed(self, space: str, limit: int) -> UnindexedPage:
         key = self._space_key(space)
-        stamps, turns, thoughts = self._db.read_together(
-            ("space.stamp", key),
-            ("entries.unindexed_turns", (*key, limit)),
-            ("entries.unindexed_thoughts", (*key, limit)),
-        )
-        items = [_unindexed_turn(*row) for row in turns]
-        items += [_unindexed_thought(*row) for row in thoughts]
-        return UnindexedPage(items if limit < 0 else items[:limit], _stamp_from_rows(stamps))
+        records = self._db.read("entries.unindexed_turns", (*key, limit))
+        if not records:
+            return UnindexedPage([], VersionStamp())
+        *stamp, thoughts_wait = records[0][:_TURN_COLUMNS_FROM]
+        items = [_unindexed_turn(*row[_TURN_COLUMNS_FROM:]) for row in records if row[_TURN_COLUMNS_FROM]]
+        if thoughts_wait:  # read after the stamp: what changes in between has a later one
+            thoughts = self._db.read("entries.unindexed_thoughts", (*key, limit))
+            items += [_unindexed_thought(*row) for row in thoughts]
+        return UnindexedPage(items if limit < 0 else items[:limit], stamp_from_row(stamp))
 
     def index(self, space: str, entries: Sequence[IndexEntry], epoch: int | None = None) -> VersionStamp:
         last_turn = max((entry.id for entry in entries if entry.kind == "turn"), default=0)

@@ -377,9 +377,11 @@ ON CONFLICT (space, kind, id) DO UPDATE SET
   stamp = excluded.stamp
 
 -- name: entries.unindexed_turns
-SELECT t.id, t.session, t.key, t.asker, t.answerer, t.at, t.recorded_at, t.recalled, t.query, t.response, t.thought_at,
+SELECT s.id, s.epoch, s.version, s.last_turn > s.indexed_turn OR s.last_thought > s.indexed_thought,
+  s.last_thought > s.indexed_thought,
+  t.id, t.session, t.key, t.asker, t.answerer, t.at, t.recorded_at, t.recalled, t.query, t.response, t.thought_at,
   t.checks, t.hidden_by, t.findings, (SELECT a.at FROM actions a WHERE a.space = t.space AND a.id = t.hidden_by)
-FROM spaces s JOIN turns t ON t.space = s.id AND t.id > s.indexed_turn
+FROM spaces s LEFT JOIN turns t ON t.space = s.id AND t.id > s.indexed_turn
 WHERE s.tenant = ?1 AND s.name = ?2 ORDER BY t.id LIMIT ?3
 
 -- name: entries.unindexed_thoughts
