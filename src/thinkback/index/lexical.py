@@ -85,8 +85,8 @@ class _Segment:
 
 
 @dataclass(slots=True, eq=False)
-class _TailPosting:
-    """The documents of the tail that contain one term."""
+class _Postings:
+    """The documents of the tail that contain one term, or those of several terms in a row."""
 
     slots: array[int]
     tf: array[float]
@@ -132,7 +132,7 @@ class LexicalIndex:
         self._segment = _build_segment(
             empty.astype(np.uint64), empty.astype(np.float32), empty.astype(np.float32)
         )
-        self._tail: dict[int, _TailPosting] = {}
+        self._tail: dict[int, _Postings] = {}
         self._tail_docs: dict[int, list[int]] = {}
         self._tail_postings = 0
         self._length = np.zeros(0, dtype=np.float32)
@@ -167,7 +167,7 @@ class LexicalIndex:
         for term, tf in zip(names, counts.tolist(), strict=True):
             posting = self._tail.get(term)
             if posting is None:
-                posting = self._tail[term] = _TailPosting(array("i"), array("f"), array("f"))
+                posting = self._tail[term] = _Postings(array("i"), array("f"), array("f"))
             posting.slots.append(slot)
             posting.tf.append(tf)
             posting.length.append(len(terms))
@@ -292,36 +292,47 @@ class LexicalIndex:
             wanted = np.array(missing, dtype=np.uint32)
             starts = self._segment.offsets[self._segment.terms.searchsorted(wanted)].tolist()
             stops = self._segment.offsets[self._segment.terms.searchsorted(wanted, side="right")].tolist()
-            for name, start, stop in zip(missing, starts, stops, strict=True):
-                self._term_cache[name] = info = self._compute_term_info(name, start, stop)
-                self._cached_postings += 1 + info.df
+            infos = self._compute_term_infos(list(zip(missing, starts, stops, strict=True)))
+            self._term_cache.update(zip(missing, infos, strict=True))
+            self._cached_postings += len(infos) + sum(info.df for info in infos)
         return [self._term_cache[name] for name in names]
 
-    def _compute_term_info(self, name: int, start: int, stop: int) -> _TermInfo:
-        """Information about a term whose postings in the segment are at start:stop."""
-        slots, tf, length = self._postings(name, start, stop)
-        df = len(slots)
-        idf = math.log1p((self._document_count - df + 0.5) / (df + 0.5))
+    def _compute_term_infos(self, terms: Sequence[tuple[int, int, int]]) -> list[_TermInfo]:
+        """Information about terms, each given with the place of its postings in the segment: start, stop."""
+        postings = _Postings(array("i"), array("f"), array("f"))
+        ends: list[int] = []
+        for name, start, stop in terms:
+            if start < stop:
+                self._add_live_postings(postings, start, stop)
+            if (tail := self._tail.get(name)) is not None:
+                postings.slots += tail.slots
+                postings.tf += tail.tf
+                postings.length += tail.length
+            ends.append(len(postings.slots))
+        starts = [0, *ends[:-1]]
+        frequencies = [end - start for start, end in zip(starts, ends, strict=True)]
+        idfs = [math.log1p((self._document_count - df + 0.5) / (df + 0.5)) for df in frequencies]
+        slots = np.frombuffer(postings.slots, dtype=np.int32)
+        tf, length = (np.frombuffer(each, dtype=np.float32) for each in (postings.tf, postings.length))
         norm = length * np.float32(K1 * B * self._document_count / max(self._total_length, 1))
         norm += K1 * (1 - B)
         norm += tf
-        return _TermInfo(df, idf, slots, tf, (tf / norm).astype(np.float64) * idf)
+        gains = (tf / norm).astype(np.float64) * np.array(idfs).repeat(frequencies)
+        return [
+            _TermInfo(end - start, idf, slots[start:end], tf[start:end], gains[start:end])
+            for idf, start, end in zip(idfs, starts, ends, strict=True)
+        ]
 
-    def _postings(self, name: int, start: int, stop: int) -> tuple[Slots, Floats, Floats]:
-        """The live postings of a term: in the segment at start:stop, and in the tail."""
+    def _add_live_postings(self, postings: _Postings, start: int, stop: int) -> None:
+        """Add the postings of the segment at start:stop, without outdated ones."""
         slots = self._segment.slots[start:stop]
         tf, length = self._segment.tf[start:stop], self._segment.length[start:stop]
         if self._stale_count:
             live = ~self._stale[slots]
             slots, tf, length = slots[live], tf[live], length[live]
-        tail = self._tail.get(name)
-        if tail is None:
-            return slots, tf, length
-        return (
-            np.concatenate([slots, tail.slots]),
-            np.concatenate([tf, tail.tf]),
-            np.concatenate([length, tail.length]),
-        )
+        postings.slots.frombytes(slots.tobytes())
+        postings.tf.frombytes(tf.tobytes())
+        postings.length.frombytes(length.tobytes())
 
     def _register(self, slots: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
         """Make space for documents at slots that are free, and count them."""

@@ -74,7 +74,7 @@ class _WorkerConnection(asyncio.Protocol):
         self._connections = worker.connections
         self._recall = worker.recall
         self._frames = ipc_client.FrameDecoder()
-        self._running: set[asyncio.Task[None]] = set()
+        self.running: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
@@ -85,16 +85,16 @@ class _WorkerConnection(asyncio.Protocol):
 
     async def close(self) -> None:
         """Finish the running requests, then close the connection."""
-        if self._running:
-            await asyncio.wait(self._running)
+        if self.running:
+            await asyncio.wait(self.running)
         self._transport.close()
         await asyncio.sleep(0)  # let the transport call connection_lost
 
     def data_received(self, data: bytes) -> None:
         for number, *fields in self._frames.feed(data):
             task = asyncio.ensure_future(self._reply(number, self._recall(*fields)))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            self.running.add(task)
+            task.add_done_callback(self.running.discard)
 
     async def _reply(self, number: int, recall: Coroutine[Any, Any, ipc_client.FrameFields]) -> None:
         try:
@@ -102,4 +102,5 @@ class _WorkerConnection(asyncio.Protocol):
         except Exception as error:  # only the type: the message may contain the user's words
             reply = ["failed", type(error).__name__]
         if not self._transport.is_closing():
-            self._transport.write(ipc_client.encode_frame([number, *reply]))
+            running = sum(len(each.running) for each in self._connections) - 1
+            self._transport.write(ipc_client.encode_frame([number, running, *reply]))

@@ -3,7 +3,10 @@
 Messages are JSON arrays with a 4-byte length prefix:
 
 request  [number, deadline, tenant, user, text, texts]
-reply    [number, "found", used, block, seconds, cpu seconds] | [number, "failed", error type]
+reply    [number, running, "found", used, block, seconds, cpu seconds]
+         [number, running, "failed", error type]
+
+`running` is the number of other requests that the worker has when it replies.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from thinkback.types import RecalledItem
 MAX_FRAME_BYTES = 64 << 20
 MAX_UNREAD_BYTES = 4 << 20  # that may wait for a worker which does not read
 RECONNECT_DELAY_SECONDS = 0.2
+MAX_LOAD_DIFFERENCE = 1  # requests that the first worker of a user may have more than the second one
+LOAD_KNOWN_SECONDS = 0.05  # after a reply
 _LENGTH_BYTES = 4
 
 FrameFields = list[Any]
@@ -80,9 +85,10 @@ class WorkerUnavailable(ConnectionError):
 
 
 class IpcRecallClient:
-    """Recalls in worker processes. Each user has one worker, so that its cache stays warm.
+    """Recalls in worker processes. Each user has two of them, so that their caches stay warm.
 
-    While a worker is away (it died and starts again), this process recalls for its users.
+    The first one recalls, or the second one while the first is busier. While a worker is away (it died and
+    starts again), this process recalls for its users.
     """
 
     def __init__(self, options: Options, local: LocalRecallClient) -> None:
@@ -116,10 +122,15 @@ class IpcRecallClient:
         await self._local.close()
 
     def _connection_for(self, memory: Memory) -> _ClientConnection:
-        if len(self._connections) == 1:
+        count = len(self._connections)
+        if count == 1:
             return self._connections[0]
-        index = zlib.crc32(f"{memory.tenant}\0{memory.user}".encode()) % len(self._connections)
-        return self._connections[index]
+        hashed = zlib.crc32(f"{memory.tenant}\0{memory.user}".encode())
+        first = hashed % count
+        one = self._connections[first]
+        other = self._connections[(first + 1 + hashed // count % (count - 1)) % count]
+        now = time.monotonic()
+        return other if one.load(now) > other.load(now) + MAX_LOAD_DIFFERENCE else one
 
 
 class _ClientConnection(asyncio.Protocol):
@@ -134,7 +145,12 @@ class _ClientConnection(asyncio.Protocol):
         self._not_before = 0.0
         self._reconnecting: asyncio.Task[None] | None = None
         self._closed = False
+        self._load, self._load_known_until = 0, 0.0
         self.on_reconnect: Callable[[], None] = lambda: None
+
+    def load(self, now: float) -> int:
+        """How many requests the worker probably has, of all processes if it has replied just now."""
+        return self._load if now < self._load_known_until else len(self._waiting)
 
     async def request(self, fields: FrameFields, seconds: float) -> list[Any]:
         if self._transport is None:
@@ -149,6 +165,7 @@ class _ClientConnection(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[list[Any]] = loop.create_future()
         self._waiting[number] = reply
+        self._load += 1
         transport.write(encode_frame([number, *fields]))
         timer = loop.call_later(seconds, _expire, reply)
         try:
@@ -196,7 +213,8 @@ class _ClientConnection(asyncio.Protocol):
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        for number, kind, *rest in self._frames.feed(data):
+        for number, running, kind, *rest in self._frames.feed(data):
+            self._load, self._load_known_until = running, time.monotonic() + LOAD_KNOWN_SECONDS
             reply = self._waiting.get(number)
             if reply is None or reply.done():
                 continue
