@@ -42,6 +42,7 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
+from thinkback.session.forgotten import without_forgotten
 from thinkback.think.reader_extractive import find_likely_facts
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.worker import Worker
@@ -88,6 +89,8 @@ class Memory(MemoryChanges, MemoryRecall):
         """
         from thinkback import storage
 
+        if unknown := options.keys() - MemoryOptions.__annotations__.keys():
+            raise TypeError(f"Memory() has no option {min(unknown)!r}")
         config = replace(config or MemoryConfig(), **options)
         tenant = checked_tenant(config.tenant)
         self.user = checked_name(config.user, "user")
@@ -295,7 +298,7 @@ class Memory(MemoryChanges, MemoryRecall):
         `key` is an idempotency key, as in `remember`: a second turn with it is not stored.
         """
         new_turn = self._new_turn(message, "", None, session, key)
-        recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
+        recent = self._recent_turns(new_turn.session, RECENT_TURNS)
         try:
             query = mark_question(message, use_network=self._answers_itself)
             recalled = self.recall(query, k=k, preset=self._answer_preset(for_chat=True))
@@ -337,7 +340,7 @@ class Memory(MemoryChanges, MemoryRecall):
         new_turn = self._new_turn(query, answer, None, session, None)
         links = self._links()
         recalled = links.expand(self.recall(new_turn.query or new_turn.response), new_turn.query)
-        recent = self.turns(session=new_turn.session, limit=VERBATIM_TURNS, newest=True)
+        recent = self._recent_turns(new_turn.session, VERBATIM_TURNS)
         recent = [turn for turn in recent if turn.query != new_turn.query]
         checker = self._checks.create(new_turn, recalled, recent, links.constraints)
         conflicts = [] if checker is None else checker.check(new_turn.response)
@@ -368,7 +371,7 @@ class Memory(MemoryChanges, MemoryRecall):
     def context(self, message: str, *, session: str = "default", k: int = 5) -> Context:
         """The context a model would get for this message now. Nothing is stored."""
         new_turn = self._new_turn(message, "", None, session, None)
-        recent = self.turns(session=new_turn.session, limit=RECENT_TURNS, newest=True)
+        recent = self._recent_turns(new_turn.session, RECENT_TURNS)
         summary = self._summarizer.current_summary(self.user, new_turn.session)
         recalled = self.recall(new_turn.query, k=k, preset=self._model_preset)
         recalled = narrow_recollection(recalled, summary, new_turn.query)
@@ -526,6 +529,12 @@ class Memory(MemoryChanges, MemoryRecall):
         deadline = time.monotonic() + MAX_WAIT_SECONDS  # the background thread has just taken the turn
         while time.monotonic() < deadline and self.store.pending(self.user):
             time.sleep(POLL_SECONDS)
+
+    def _recent_turns(self, session: str, limit: int) -> list[Turn]:
+        """The last turns of a session, without what was forgotten."""
+        turns = self.turns(session=session, limit=limit, newest=True)
+        kept = without_forgotten(self.store, self.user, turns)
+        return [turn for turn in kept if turn.query.strip() or turn.response.strip()]
 
     def _build_context(
         self,

@@ -27,6 +27,7 @@ from thinkback.types import (
     CORRECTED_IN_PREFIX,
     USER_ACTOR,
     Action,
+    Candidate,
     EraseResult,
     NewTurn,
     Operation,
@@ -117,7 +118,9 @@ class MemoryChanges(MemoryQueries):
         self._wake()
         return turns
 
-    def forget(self, memory: Thought | Turn | Ref | str | int, reason: str) -> Action:
+    def forget(
+        self, memory: Thought | Turn | Candidate | Ref | str | int, reason: str = "the user asked for it"
+    ) -> Action:
         """Retire a thought ("thought:7", or 7) or hide a turn ("turn:3"); `undo` brings it back.
 
         Neither is recalled any more. Hiding a turn also takes back what thinking about it changed.
@@ -129,7 +132,12 @@ class MemoryChanges(MemoryQueries):
         return self._forget(_memory_ref(memory), _checked_reason(reason, "forgetting"))
 
     def correct(
-        self, memory: Thought | Turn | Ref | str | int, text: str, reason: str, *, session: str = "default"
+        self,
+        memory: Thought | Turn | Candidate | Ref | str | int,
+        text: str,
+        reason: str = "the user corrected it",
+        *,
+        session: str = "default",
     ) -> Turn:
         """Correct a thought or a turn: forget it and remember `text` as a new turn.
 
@@ -309,8 +317,8 @@ class MemoryChanges(MemoryQueries):
             self._worker.wake((self.tenant, self.user))
 
 
-def _memory_ref(memory: Thought | Turn | Ref | str | int) -> Ref:
-    ref = memory.ref if isinstance(memory, (Thought, Turn)) else parse_ref(memory, "thought")
+def _memory_ref(memory: Thought | Turn | Candidate | Ref | str | int) -> Ref:
+    ref = memory.ref if isinstance(memory, (Thought, Turn, Candidate)) else parse_ref(memory, "thought")
     return ref if ref.kind == "turn" else _require_kind(ref, "thought")
 
 

@@ -27,6 +27,7 @@ from thinkback.types import (
     Recollection,
     Ref,
     SpaceStats,
+    Synthesis,
     ThinkFailure,
     Thought,
     ThoughtVersion,
@@ -149,11 +150,18 @@ class MemoryQueries:
         """Turns whose post-thinking was abandoned; `retry_failures` queues them again."""
         return self.store.failures(self.user)
 
-    def why(self, what: Thought | Answer | Turn | Candidate | Recollection | Ref | str | int) -> Explanation:
+    def why(
+        self, what: Thought | Answer | Synthesis | Turn | Candidate | Recollection | Ref | str | int
+    ) -> Explanation:
         """Explain why a thought is held, an answer was given, or a recall found its items.
 
-        For example `why("thought:7")`, `why(answer)` or `why(memory.recall(query, explain=True))`.
+        For example `why("thought:7")`, `why(answer)` or `why(memory.recall(query, explain=True))`. Of what
+        `ask` returned, the memory is explained that it cites first.
         """
+        if isinstance(what, Synthesis):
+            if not what.used:
+                raise InvalidInput("this answer cites no memory: nothing about it was told")
+            what = what.used[0]
         if isinstance(what, Recollection):
             return explain_recall(what)  # its candidates are already redacted
         if isinstance(what, Answer):

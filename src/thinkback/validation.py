@@ -19,6 +19,8 @@ def parse_ref(text: str | int | Ref, default: RefKind) -> Ref:
     """
     if isinstance(text, Ref):
         return text
+    if not isinstance(text, str | int):
+        raise InvalidInput(f"a {type(text).__name__} is not a reference; write {default}:7, or just 7")
     kind, _, number = str(text).strip().rpartition(":")
     for known in get_args(RefKind):
         if (kind or default) == known and number.isascii() and number.isdigit():

@@ -17,6 +17,7 @@ from thinkback.language.safety.quarantine import redact_side
 from thinkback.prompts import escape_structure, load_prompt, own_answer
 from thinkback.protocols import LLM, Clock, Store
 from thinkback.session import rule_summarizer
+from thinkback.session.forgotten import without_forgotten
 from thinkback.session.render import render_notes
 from thinkback.session.summary_items import truncate_to_line
 from thinkback.session.summary_updates import (
@@ -191,6 +192,7 @@ class Summarizer:
         stored = self._store.summary(space, session)
         summary = stored or Summary(session=session)
         turns = self._store.turns(space, session=session, after=summary.turn)
+        turns = without_forgotten(self._store, space, turns)
         if stored is None and turns:
             with suppress(Conflict):  # from now on `update_summaries` includes this session
                 self._store.save_summary(space, summary, None, summary)

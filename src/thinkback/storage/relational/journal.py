@@ -99,17 +99,21 @@ class JournalWriter:
     def set_hidden(self, action: Action) -> None:
         """Hide the turns of an action that is in effect, or show them if it is undone.
 
-        Summaries that cover the turns are deleted, to be made again.
+        Summaries that cover the turns, or those of forgotten thoughts, are deleted, to be made again.
         """
-        if not action.hides:
-            return
-        turns = rows.ids_to_json(action.hides)
-        if action.undone_by is None:
-            self._db.run("turns.hide", (self.space_id, turns, action.id, self.version))
-        else:
-            self._db.run("turns.show", (self.space_id, rows.ids_to_json([action.id]), self.version))
-        self._db.run("updates.delete_covering", (self.space_id, turns))
-        self._db.run("summaries.delete_covering", (self.space_id, turns))
+        if action.hides:
+            turns = rows.ids_to_json(action.hides)
+            if action.undone_by is None:
+                self._db.run("turns.hide", (self.space_id, turns, action.id, self.version))
+            else:
+                self._db.run("turns.show", (self.space_id, rows.ids_to_json([action.id]), self.version))
+        covered = set(action.hides)
+        if action.action == "forget":
+            covered |= {source.turn for thought in action.before for source in thought.sources}
+        if covered:
+            turns = rows.ids_to_json(sorted(covered))
+            self._db.run("updates.delete_covering", (self.space_id, turns))
+            self._db.run("summaries.delete_covering", (self.space_id, turns))
 
     def require_untouched_since(self, action: Action) -> None:
         """Check that all thoughts are as the action left them. Otherwise it cannot be undone."""
