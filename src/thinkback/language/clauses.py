@@ -18,7 +18,13 @@ import re
 from collections.abc import Iterator
 
 from thinkback.language.plain_statements import is_plain_statement
-from thinkback.language.sentences import Sentence, count_words, is_question, split_sentences
+from thinkback.language.sentences import (
+    Sentence,
+    count_words,
+    is_question,
+    is_supposition,
+    split_sentences,
+)
 from thinkback.language.writing_systems import has_han
 
 MAX_WHOLE_EN = 130
@@ -39,6 +45,8 @@ MAX_SENTENCE_CHARS = 4_000
 
 MIN_CLAUSE_WORDS = 3
 """A shorter clause is read with the next one."""
+MIN_BEGUN_WORDS = 2
+"""The same for one that begins with "I'm" and the like."""
 
 _BEGINS_CLAUSE = re.compile(
     r"(?:i['’]?m|i['’]?ve|i am|we['’]re|we['’]?ve|we are|(?:i|we) have(?! (?:got )?to\b))\s|[我咱俺]",
@@ -61,6 +69,13 @@ _REFERS_BACK = re.compile(
     r"(?:he|she|it|its|they|him|her|them|that|this|these|those|which|who)(?:['’]?(?:s|re|d|ll|ve))?\b|[他她它牠]",
     re.IGNORECASE,
 )
+_ASKS_BRIEFLY = re.compile(  # a clause of any length: "any ideas?", 有啥推荐
+    r"\W*(?:(?:and|so)\s+)?(?:(?:any|some|got any|need|needs)\s+)?(?:good\s+|quick\s+)?"
+    r"(?:ideas?|tips|advice|suggestions?|thoughts|recommendations?|recs|pointers|alternatives|help)\b"
+    r"(?!\s+(?:is|are|was|were|me|him|her|them|my|the|out|from)\b)",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i['’]?m|i['’]?ve|me|my|mine|we|us|our)\b|[我咱俺]", re.IGNORECASE)
 _CLAUSE_MARKS = " ,，、;；—–-"  # that may end a clause; a question is recognised without them
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
@@ -73,7 +88,8 @@ _CUT_PLACES_EN = (
         _CONJUNCTION_COST,
         re.compile(
             r"\s+(?=(?:and|but|so|because|cos|cuz|bc|then|which|though|although|while|whereas|except|plus|also"
-            r"|anyway|btw|since|until|now)\s)",
+            r"|anyway|btw|since|until|now)\s"
+            r"|any (?:ideas|tips|advice|suggestions|thoughts|recommendations)\b)",
             re.IGNORECASE,
         ),
     ),
@@ -116,6 +132,16 @@ def split_clauses(text: str) -> list[Sentence]:
     return pieces
 
 
+def telling_clauses(text: str) -> list[Sentence]:
+    """The clauses of a text that tell something about the user, beside questions or alone."""
+    return [clause for clause in split_clauses(text) if _tells(clause.text)]
+
+
+def _tells(clause: str) -> bool:
+    asks = is_question(clause) or is_supposition(clause) or _ASKS_BRIEFLY.match(clause)
+    return not asks and _FIRST_PERSON.search(clause) is not None
+
+
 def _split_question(sentence: Sentence) -> Iterator[Sentence]:
     """Separate the clauses of a sentence that ask from those that tell something.
 
@@ -124,7 +150,7 @@ def _split_question(sentence: Sentence) -> Iterator[Sentence]:
     start = 0
     asked: bool | None = None
     for at, clause in _clauses(sentence.text):
-        asks = is_question(clause.rstrip(_CLAUSE_MARKS))
+        asks = is_question(clause.rstrip(_CLAUSE_MARKS)) or _ASKS_BRIEFLY.match(clause) is not None
         if asked and not asks and _REFERS_BACK.match(clause):
             continue
         if asked is False and asks and _ADDS_TO_STATEMENT.match(sentence.text, at):
@@ -139,7 +165,8 @@ def _split_question(sentence: Sentence) -> Iterator[Sentence]:
 def _clauses(text: str) -> Iterator[tuple[int, str]]:
     """The clauses of a sentence with their positions, each of at least `MIN_CLAUSE_WORDS` words.
 
-    At a weak place a clause must clearly begin. A last clause of a word or two is left out.
+    Two words are enough if they clearly begin a clause ("im diabetic"), which is required at a weak place. A
+    last clause of a word or two is left out, unless it asks.
     """
     costs = _cut_places(text, _is_mostly_chinese(text)) if len(text) <= MAX_SENTENCE_CHARS else {}
     first = 0
@@ -147,11 +174,13 @@ def _clauses(text: str) -> Iterator[tuple[int, str]]:
         is_place = costs[at] < _WEAK_COST or (
             _BEGINS_CLAUSE.match(text, at) and not _TAKES_RELATIVE_CLAUSE.search(text, first, at)
         )
-        if is_place and count_words(text[first:at]) >= MIN_CLAUSE_WORDS:
+        least = MIN_BEGUN_WORDS if _BEGINS_CLAUSE.match(text, first) else MIN_CLAUSE_WORDS
+        if is_place and count_words(text[first:at]) >= least:
             yield first, text[first:at]
             first = at
     rest = text[first:]
-    if count_words(rest) >= MIN_CLAUSE_WORDS or _BEGINS_CLAUSE.match(rest):
+    begins = _BEGINS_CLAUSE.match(rest) or _ASKS_BRIEFLY.match(rest)
+    if count_words(rest) >= MIN_CLAUSE_WORDS or begins:
         yield first, rest
 
 

@@ -53,6 +53,8 @@ _FIRST_PERSON = re.compile(  # Chinese characters may stand directly beside it: 
 _FIRST_PERSON_ZH = re.compile("用户|[我俺咱]")
 _WITHOUT_SUBJECT = re.compile(r"\Aam\b(?! i\b)", re.IGNORECASE)
 _I_WAS = re.compile(r"\b(I) was(n't|nt)?\b|\bwas (I)\b", re.IGNORECASE)
+# within a sentence: "the kindergarten My First Skool"
+_NAME_WITH_FIRST_PERSON = re.compile(r"(?<=[^\s.!?。！？])\s*(?<![A-Za-z'])((?:My|Our|Me|We)) (?=[A-Z])")
 _TIME_OF_DAY = re.compile(r"\d ?am\b", re.IGNORECASE)
 _USER_VERB = re.compile(
     r"\b[Tt]he user (?:(?P<adverb>also|now|still|usually|often|always) )?(?P<verb>[a-z']+)"
@@ -88,8 +90,13 @@ def to_second_person(sentence: str) -> str | None:
         lambda match: f"were {match[3]}" if match[3] else f"{match[1]} were{match[2] or ''}", text
     )
     kept_times = {match.end() for match in _TIME_OF_DAY.finditer(text)}
+    kept_names = {match.start(1) for match in _NAME_WITH_FIRST_PERSON.finditer(text)}
     return _FIRST_PERSON.sub(
-        lambda match: match[0] if match.end() in kept_times or match[0] == "US" else _WORDS[match[0].lower()],
+        lambda match: (
+            match[0]
+            if match.end() in kept_times or match.start() in kept_names or match[0] == "US"
+            else _WORDS[match[0].lower()]
+        ),
         text,
     )
 

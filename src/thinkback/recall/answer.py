@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from thinkback.language.clauses import telling_clauses
 from thinkback.language.query_rewrite import content_terms, rewrite_question
 from thinkback.language.query_tense import detect_query_tense
 from thinkback.language.questions import AnswerTest, QuestionType, answer_test, classify_question
@@ -169,7 +170,7 @@ def _overlap(words: frozenset[str], wanted: frozenset[str]) -> float:
 
 
 def _statements(item: Candidate, sides: Sequence[Side]) -> Iterator[tuple[str, bool]]:
-    """The statements of a memory and whether each is outdated; questions are skipped."""
+    """The statements of a memory and whether each is outdated; of questions, what they tell besides."""
     turn = item.turn
     if turn is None:
         texts = [item.text] if item.outdated else [thought.sentence for thought in item.thoughts]
@@ -186,9 +187,10 @@ def _statements(item: Candidate, sides: Sequence[Side]) -> Iterator[tuple[str, b
         for sentence in split_chunks(
             turn.text_of(side)[:MAX_TURN_CHARS], lambda text: count_tokens(text) <= _MAX_SENTENCE_TOKENS
         ):
-            if not is_question(sentence.text):
-                outdated = any(
-                    source.start < sentence.end and sentence.start < source.end for source in outdated_spans
-                )
-                text = " ".join(sentence.text.split())
+            outdated = any(
+                source.start < sentence.end and sentence.start < source.end for source in outdated_spans
+            )
+            asks = is_question(sentence.text)
+            for stated in telling_clauses(sentence.text) if asks else [sentence]:
+                text = " ".join(stated.text.split())
                 yield mark_outdated(text, item.outdated) if outdated else text, outdated

@@ -16,6 +16,7 @@ from typing import Self
 
 from thinkback.errors import Conflict as KeyConflict
 from thinkback.errors import InvalidInput
+from thinkback.language.clauses import telling_clauses
 from thinkback.language.sentences import split_sentences
 from thinkback.language.tokens import count_tokens
 from thinkback.language.writing_systems import clean_text, detect_language
@@ -374,7 +375,7 @@ def _stream_from_memory(
 ) -> Generator[str, None, None]:
     """Answer without a model. A statement is stored and read first: the answer names what was kept."""
     told, parts = None, split_message(new_turn.query)
-    if tell is not None and (parts.tells or parts.may_tell):
+    if tell is not None and (parts.tells or parts.may_tell or telling_clauses(new_turn.query)):
         told = tell(new_turn)
         holder.turn = told.turn
     before = recent[-1].query if recent else ""

@@ -49,6 +49,13 @@ def without_present(
     return kept, replace(recollection, items=items)
 
 
+def without_former(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """The statements without those that only tell how it was before, if the question is about now."""
+    if is_past(question) or load_patterns("past").search(question):
+        return list(statements)
+    return [each for each in statements if not load_patterns("former_only").search(each.text)]
+
+
 def tells_present(sentence: ScoredSentence) -> bool:
     """Whether a sentence tells what holds now, or what began: "we moved to lyon"."""
     if sentence.candidate.outdated is not None or load_patterns("former").search(sentence.text):

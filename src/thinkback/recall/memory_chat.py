@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
+from thinkback.language.clauses import telling_clauses
 from thinkback.language.names import USER
 from thinkback.language.owners import asks_about_user
 from thinkback.language.sentences import split_sentences
@@ -41,6 +42,7 @@ from thinkback.recall.former import (
     find_ending,
     find_former,
     tells_present,
+    without_former,
     without_present,
 )
 from thinkback.recall.message_parts import MessageParts, continues_message, may_ask, split_message
@@ -85,12 +87,14 @@ def reply_from_memory(
     parts = split_message(message)
     if told and _tells_fact(parts, told):
         parts = MessageParts("", is_request=False, tells=True)
+    tells = parts.tells or bool(told and told.thoughts and telling_clauses(message))
     if parts.is_request and not parts.question:
-        return say("needs_model", message)
+        noted = [acknowledge(message, told)] if tells else []
+        return _join(message, [*noted, say("needs_model", message)])
     question = "" if parts.is_rhetorical else parts.question
     # without what is mentioned beside a question: "what cant tess eat? im at the shops"
     told_beside = replace(told, mentioned=()) if question and told else told
-    replies = [acknowledge(message, told_beside)] if parts.tells else []
+    replies = [acknowledge(message, told_beside)] if tells else []
     if not parts.question and told and told.is_read and replies == [say("okay", message)]:
         question = message if may_ask(message) else ""
     if question:
@@ -109,6 +113,10 @@ def reply_from_memory(
         if answer == say("not_told", question) and _seems_news(parts):
             return acknowledge(message, told)
         replies = [reply for reply in replies if reply != say("okay", message)] + [answer]
+    return _join(message, replies)
+
+
+def _join(message: str, replies: Sequence[str]) -> str:
     return ("" if detect_language(message) == "zh" else " ").join(replies)
 
 
@@ -165,6 +173,7 @@ def answer_question(
     statements, recollection = without_others(question, told, recollection)
     if asks_former:
         statements, recollection = without_present(question, statements, recollection)
+    statements = without_former(question, statements)
     forbidding = find_forbidding(question, statements)
     chosen = forbidding or choose_sentences(question, judge, statements, recollection.answers)
     chosen = chosen or (find_former(statements, recollection) if asks_former else [])

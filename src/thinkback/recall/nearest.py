@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
+from thinkback.language.clauses import telling_clauses
+from thinkback.language.sentences import is_question
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, small_talk
 from thinkback.recall.question_classifier import THRESHOLD_IF_STORED, asks_for_memory
@@ -84,7 +86,12 @@ def is_told(item: Candidate) -> bool:
 
 
 def is_stored_question(text: str) -> bool:
-    """Whether a stored message is surely a question, so that it answers nothing."""
+    """Whether a stored message is surely a question, so that it answers nothing.
+
+    Not if it tells something beside the question: "my daughter can't have nuts, any ideas?"
+    """
+    if is_question(text) and telling_clauses(text):
+        return False
     if asks(text) or load_patterns("asks_permission").search(text):
         return True
     return asks_for_memory(text, threshold=THRESHOLD_IF_STORED)

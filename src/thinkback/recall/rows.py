@@ -9,20 +9,19 @@ import re
 from dataclasses import replace
 from functools import cache, cached_property
 
-from thinkback.language.clauses import split_clauses
+from thinkback.language.clauses import telling_clauses
 from thinkback.language.commands import blank_requests, is_only_commands
 from thinkback.language.kind_features import guess_kind
 from thinkback.language.names import USER, normalise_name
 from thinkback.language.questions import AnswerTest
 from thinkback.language.relations import canonical_relation, list_relations
 from thinkback.language.safety.quarantine import redact_memory, withheld_reason
-from thinkback.language.sentences import is_question, is_supposition, split_sentences
+from thinkback.language.sentences import is_question, split_sentences
 from thinkback.language.tokens import extract_terms, said_terms
 from thinkback.recall.display import format_exchange, format_query
 from thinkback.types import SAID, Kind, Ref, Thought, Turn
 
 _MAX_QUESTION_CHARS = 2000  # of a turn, to decide whether it only asks questions
-_FIRST_PERSON = re.compile(r"\b(?:i|i['’]?m|i['’]?ve|me|my|mine|we|us|our)\b|[我咱俺]", re.IGNORECASE)
 _MULTIPLE_KINDS = frozenset(("relationship", "dialogue"))  # several people and topics share one relation
 _DATE = re.compile(
     r"\d[\d:./年月日号-]*"
@@ -101,7 +100,7 @@ class TurnRow(_Row):
         query = self.memory.query[:_MAX_QUESTION_CHARS]
         if not all(is_question(sentence.text) for sentence in split_sentences(query)):
             return False
-        return not any(_tells(clause.text) for clause in split_clauses(query))
+        return not telling_clauses(query)
 
     @cached_property
     def query_text(self) -> str:
@@ -174,12 +173,6 @@ class ThoughtRow(_Row):
 
 
 MemoryRow = ThoughtRow | TurnRow
-
-
-def _tells(clause: str) -> bool:
-    """Whether a clause beside a question tells something about the user."""
-    asks = is_question(clause) or is_supposition(clause)
-    return not asks and _FIRST_PERSON.search(clause) is not None
 
 
 @cache

@@ -233,3 +233,24 @@ def test_order_in_favour_of_a_third_party_is_no_wish(wish: str, safe: bool) -> N
 )
 def test_after_keep_request(text: str, kept: str) -> None:
     assert after_keep_request(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("message", "topic"),
+    [
+        ("刚才股票那个 忘掉这个", "股票"),
+        ("刚才说阿强过敏的 忘掉", "阿强过敏"),
+        ("刚才说的外公那个 删掉吧", "外公"),
+        ("the thing i said about ben delete that pls", "ben"),
+    ],
+)
+def test_what_was_said_before_is_forgotten_by_its_topic(message: str, topic: str) -> None:
+    (command,) = find_commands(message)
+    assert (command.kind, command.topic) == ("forget_topic", topic)
+
+
+@pytest.mark.parametrize(
+    "message", ["刚才买的那个忘了拿", "我刚才把钥匙忘了", "之前的事我都忘了", "前面那家店的忘了"]
+)
+def test_what_the_user_forgot_is_no_request(message: str) -> None:
+    assert not find_commands(message)

@@ -25,6 +25,8 @@ from thinkback.language.second_person import to_second_person
         ("我和my roommate一起做饭", "你和your roommate一起做饭"),
         ("am allergic to latex", "you are allergic to latex"),
         ("my aunt lives in the US", "your aunt lives in the US"),
+        ("my son goes to My First Skool", "your son goes to My First Skool"),
+        ("I live in Lyon. My sister is a nurse", "you live in Lyon. your sister is a nurse"),
     ],
 )
 def test_first_person_becomes_second(said: str, back: str) -> None:

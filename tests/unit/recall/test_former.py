@@ -93,3 +93,16 @@ def test_the_end_of_something_else_ends_nothing(
     told: list[str], question: str, answered: str, clock: FakeClock
 ) -> None:
     assert answer(told, question, clock).startswith(answered)
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        (["之前在北京百度干过两年运营"], "我在哪儿上班"),
+        (["i used to live in leeds"], "where do i live"),
+    ],
+)
+def test_what_only_was_before_is_no_sure_answer_about_now(
+    told: list[str], question: str, clock: FakeClock
+) -> None:
+    assert answer(told, question, clock).startswith(say("nearest", question, "").split("{")[0][:12])

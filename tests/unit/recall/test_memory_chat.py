@@ -223,6 +223,24 @@ def test_questions_are_recognised_without_marks(text: str, is_asked: bool) -> No
     assert asks(text) is is_asked
 
 
+@pytest.mark.parametrize(
+    ("told", "question", "word"),
+    [
+        (
+            "nina is allergic to peanuts and im scared about lunches, any ideas?",
+            "is nina allergic",
+            "peanuts",
+        ),
+        ("我儿子豆豆对花生过敏 生日蛋糕做啥好", "豆豆对什么过敏", "花生"),
+    ],
+)
+def test_a_fact_beside_a_request_is_noted_and_found(told: str, question: str, word: str) -> None:
+    with Memory.open(":memory:", embedder="minilm+use", background=False) as memory:
+        reply = memory.chat(told).text
+        assert word in reply.partition(say("needs_model", told))[0]
+        assert word in memory.chat(question).text
+
+
 def test_a_misspelt_word_is_found() -> None:
     assert AnswerJudge("who teaches me portuguese").match("my portugese teacher is Ana") is not None
     assert AnswerJudge("who teaches me portuguese").match("my swimming teacher is Ana") is None
