@@ -39,7 +39,7 @@ WEDNESDAY = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)
             "got the letter, its the 3rd of april (2025-04-03) at 10",
         ),
         ("we passed! it opens 2 june", "we passed! it opens 2 june (2025-06-02)"),
-        ("我7月1号入的职", "我7月1号 (2024-07-01)入的职"),
+        ("我12月1号入的职", "我12月1号 (2024-12-01)入的职"),
         ("通知书到了 5月6号报到", "通知书到了 5月6号 (2025-05-06)报到"),
         ("十二月十七号 右膝", "十二月十七号 (2024-12-17) 右膝"),
         ("we are flying to Bali on 10 January", "we are flying to Bali on 10 January (2026-01-10)"),
