@@ -42,7 +42,9 @@ def main() -> None:
     with progress("memories") as report:
         counts = count(memories, options.embedder, options.preset, options.shown, report)
     for kind, names in (("ended", ("complete", "marked", "misleading")), ("other", ("complete", "marked"))):
-        shares = ", ".join(f"{name} {counts[kind, name] / counts[kind, 'asked']:.3f}" for name in names)
+        shares = ", ".join(
+            f"{name} {counts[kind, name] / max(counts[kind, 'asked'], 1):.3f}" for name in names
+        )
         print(f"{kind}: {shares} of {counts[kind, 'asked']} questions")
 
 

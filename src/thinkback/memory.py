@@ -21,6 +21,7 @@ from weakref import WeakSet
 from thinkback import transfer
 from thinkback.components import Components, SharedComponents
 from thinkback.errors import InvalidInput, ModelError, StoreError, ThinkbackError
+from thinkback.forgotten import without_forgotten
 from thinkback.indexing import Indexer, TextEncoder
 from thinkback.language.safety.quarantine import redact, redact_memory, withheld_reason
 from thinkback.llms.metering import MeteredLLM
@@ -42,7 +43,6 @@ from thinkback.session.context import (
     compose_context,
     narrow_recollection,
 )
-from thinkback.session.forgotten import without_forgotten
 from thinkback.think.reader_extractive import find_likely_facts
 from thinkback.think.readers import WithoutModelReader
 from thinkback.think.worker import Worker

@@ -28,6 +28,7 @@ from thinkback.types import (
     Plan,
     RecallCount,
     Reply,
+    Source,
     SpaceKey,
     SpaceStats,
     Summary,
@@ -274,6 +275,10 @@ class ThoughtStore(Protocol):
 
         `subject` is matched by normalised name; `current=False` includes retired thoughts.
         """
+        ...
+
+    def forgotten_sources(self, space: str, turns: Sequence[int]) -> list[Source]:
+        """Where these turns state thoughts that the user asked to forget, or corrected."""
         ...
 
     def subject_names(self, space: str) -> list[str]:

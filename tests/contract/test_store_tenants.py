@@ -104,6 +104,7 @@ AS_OTHER_TENANT: dict[str, tuple[Callable[[Store], object], object]] = {
         [],
     ),
     "subject_names": (lambda s: s.subject_names("ann"), []),
+    "forgotten_sources": (lambda s: s.forgotten_sources("ann", [1]), []),
     "entities": (lambda s: s.entities("ann"), []),
     "record_recalls": (no_such(lambda s: s.record_recalls("ann", [1], NOW)), None),
     "recall_counts": (lambda s: s.recall_counts("ann", [1]), {}),

@@ -69,13 +69,19 @@ _REFERS_BACK = re.compile(
     r"(?:he|she|it|its|they|him|her|them|that|this|these|those|which|who)(?:['’]?(?:s|re|d|ll|ve))?\b|[他她它牠]",
     re.IGNORECASE,
 )
-_ASKS_BRIEFLY = re.compile(  # a clause of any length: "any ideas?", 有啥推荐
+_ASKS_BRIEFLY = re.compile(  # "any ideas?", of any length
     r"\W*(?:(?:and|so)\s+)?(?:(?:any|some|got any|need|needs)\s+)?(?:good\s+|quick\s+)?"
     r"(?:ideas?|tips|advice|suggestions?|thoughts|recommendations?|recs|pointers|alternatives|help)\b"
-    r"(?!\s+(?:is|are|was|were|me|him|her|them|my|the|out|from)\b)",
+    r"(?!\s+(?:is|are|was|were|me|him|her|them|my|the|out|from|of)\b)",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|i['’]?m|i['’]?ve|me|my|mine|we|us|our)\b|[我咱俺]", re.IGNORECASE)
+_ORDERS = re.compile(
+    r"\W*(?:(?:please|pls|can you|could you|just|so|and)\s+)*"
+    r"(?:write|tell|give|show|help|make|translate|explain|find|remind|suggest|recommend|draft|list)\b"
+    r"|\W*(?:请|麻烦你?)?(?:帮|给|教|告诉|跟)我",
+    re.IGNORECASE,
+)
 _CLAUSE_MARKS = " ,，、;；—–-"  # that may end a clause; a question is recognised without them
 _STRONG_COST = 0.1
 _COMMA_COST = 0.35
@@ -88,8 +94,7 @@ _CUT_PLACES_EN = (
         _CONJUNCTION_COST,
         re.compile(
             r"\s+(?=(?:and|but|so|because|cos|cuz|bc|then|which|though|although|while|whereas|except|plus|also"
-            r"|anyway|btw|since|until|now)\s"
-            r"|any (?:ideas|tips|advice|suggestions|thoughts|recommendations)\b)",
+            r"|anyway|btw|since|until|now)\s)",
             re.IGNORECASE,
         ),
     ),
@@ -138,7 +143,10 @@ def telling_clauses(text: str) -> list[Sentence]:
 
 
 def _tells(clause: str) -> bool:
-    asks = is_question(clause) or is_supposition(clause) or _ASKS_BRIEFLY.match(clause)
+    """Whether a clause tells something about the user, and is neither a question nor an order."""
+    asks = (
+        is_question(clause) or is_supposition(clause) or _ASKS_BRIEFLY.match(clause) or _ORDERS.match(clause)
+    )
     return not asks and _FIRST_PERSON.search(clause) is not None
 
 

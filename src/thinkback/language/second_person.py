@@ -54,7 +54,7 @@ _FIRST_PERSON_ZH = re.compile("用户|[我俺咱]")
 _WITHOUT_SUBJECT = re.compile(r"\Aam\b(?! i\b)", re.IGNORECASE)
 _I_WAS = re.compile(r"\b(I) was(n't|nt)?\b|\bwas (I)\b", re.IGNORECASE)
 # within a sentence: "the kindergarten My First Skool"
-_NAME_WITH_FIRST_PERSON = re.compile(r"(?<=[^\s.!?。！？])\s*(?<![A-Za-z'])((?:My|Our|Me|We)) (?=[A-Z])")
+_NAME_WITH_FIRST_PERSON = re.compile(r"(?<=[^\s.!?。！？])[ \t]*(?<![A-Za-z'])((?:My|Our|Me|We)) (?=[A-Z])")
 _TIME_OF_DAY = re.compile(r"\d ?am\b", re.IGNORECASE)
 _USER_VERB = re.compile(
     r"\b[Tt]he user (?:(?P<adverb>also|now|still|usually|often|always) )?(?P<verb>[a-z']+)"

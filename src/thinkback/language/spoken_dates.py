@@ -23,7 +23,7 @@ _PAST = re.compile(
     r"|heard|lent|rode|rang|shook|stuck|swore|tore|chose|forgot|blew|drew|froze|meant|quit"
     r"|(?!booked|planned|scheduled|expected|supposed|invited|excited|tired|worried|scared|hundred|married"
     r"|engaged|interested)\w{3,}ed)\b"
-    r"|了|出生|过(?![来去年节期敏]|生日)|已经|曾|刚|当时|那时|自从|从.{1,8}?(?:开始|起)|的(?=\W|\Z)|[领分下离结入辞毕开退住出转升搬动]的[证手单婚职业学休院岗家刀]",
+    r"|了|出生|过(?![来去年节期敏]|生日)|已经|曾|刚|当时|那时|自从|从.{1,8}?(?:开始|起)|的(?=\W|\Z)|(?:领的证|分的手|下的单|[离结]的婚|[入辞离]的职|毕的业|开的学(?!习)|退的[休学]|[出住]的院(?!子)|转的[岗学正]|升的[职学]|搬的家|动的刀)",
     re.IGNORECASE,
 )
 _FUTURE = re.compile(

@@ -51,7 +51,7 @@ def without_present(
 
 def without_former(question: str, statements: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """The statements without those that only tell how it was before, if the question is about now."""
-    if is_past(question) or load_patterns("past").search(question):
+    if asks_for_former(question) or is_past(question) or load_patterns("past").search(question):
         return list(statements)
     return [each for each in statements if not load_patterns("former_only").search(each.text)]
 

@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from thinkback.errors import BadReply, Conflict, ModelError, NotFound
+from thinkback.forgotten import without_forgotten
 from thinkback.language.safety.quarantine import redact_side
 from thinkback.prompts import escape_structure, load_prompt, own_answer
 from thinkback.protocols import LLM, Clock, Store
 from thinkback.session import rule_summarizer
-from thinkback.session.forgotten import without_forgotten
 from thinkback.session.render import render_notes
 from thinkback.session.summary_items import truncate_to_line
 from thinkback.session.summary_updates import (

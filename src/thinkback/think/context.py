@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
+from thinkback.forgotten import without_forgotten
 from thinkback.index.lexical import QueryTerms, hash_terms
 from thinkback.index.space_index import IndexQuery
 from thinkback.indexing import Indexer
@@ -75,7 +76,8 @@ class ContextBuilder:
         recent = [
             other for other in earlier if other.id < turn.id and turn.at - other.at <= _MAX_CONVERSATION_GAP
         ]
-        return recent[-MAX_RECENT_TURNS:]
+        kept = without_forgotten(self._store, space, recent[-MAX_RECENT_TURNS:])
+        return [other for other in kept if other.query.strip() or other.response.strip()]
 
     def _related_thoughts(self, space: str, turns: Sequence[Turn], recent: Sequence[Turn]) -> list[Thought]:
         """Current thoughts that the turns may repeat, change or end, the oldest first."""

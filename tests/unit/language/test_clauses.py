@@ -103,7 +103,6 @@ def test_no_character_is_lost_and_positions_are_exact(message: str) -> None:
         ),
         ("i am a vegan, which milk should i buy", ["i am a vegan,", "which milk should i buy"]),
         ("my niece cant have nuts, any ideas?", ["my niece cant have nuts,", "any ideas?"]),
-        ("my dad has gout any tips", ["my dad has gout", "any tips"]),
         (
             "we went vegan in may, suggestions for dinner?",
             ["we went vegan in may,", "suggestions for dinner?"],
@@ -133,6 +132,8 @@ def test_a_clause_that_points_back_into_the_question_stays_with_it() -> None:
         "how much is the rent we are paying compared to others",
         "i live in leeds, right?",
         "any advice my boss gives is useless",
+        "my doctor never gave me any advice about the baby",
+        "i don't have any ideas for dinner",
         "my sister has some ideas for the wedding and she is a planner",
     ],
 )

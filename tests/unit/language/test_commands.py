@@ -250,7 +250,18 @@ def test_what_was_said_before_is_forgotten_by_its_topic(message: str, topic: str
 
 
 @pytest.mark.parametrize(
-    "message", ["刚才买的那个忘了拿", "我刚才把钥匙忘了", "之前的事我都忘了", "前面那家店的忘了"]
+    "message",
+    [
+        "刚才买的那个忘了拿",
+        "我刚才把钥匙忘了",
+        "之前的事我都忘了",
+        "前面那家店的忘了",
+        "之前阿强的忘了",
+        "刚才老师讲的忘了",
+        "我之前密码的忘了",
+        "the thing i said about ben dont forget that",
+        "the thing about ben is i cant forget it",
+    ],
 )
 def test_what_the_user_forgot_is_no_request(message: str) -> None:
     assert not find_commands(message)

@@ -26,7 +26,7 @@ from thinkback.language.second_person import to_second_person
         ("am allergic to latex", "you are allergic to latex"),
         ("my aunt lives in the US", "your aunt lives in the US"),
         ("my son goes to My First Skool", "your son goes to My First Skool"),
-        ("I live in Lyon. My sister is a nurse", "you live in Lyon. your sister is a nurse"),
+        ("I live in Lyon. My Sister Act tape broke", "you live in Lyon. your Sister Act tape broke"),
     ],
 )
 def test_first_person_becomes_second(said: str, back: str) -> None:

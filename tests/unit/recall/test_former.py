@@ -106,3 +106,16 @@ def test_what_only_was_before_is_no_sure_answer_about_now(
     told: list[str], question: str, clock: FakeClock
 ) -> None:
     assert answer(told, question, clock).startswith(say("nearest", question, "").split("{")[0][:12])
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "word"),
+    [
+        (["i used to live in leeds but now i live in york"], "where do i live", "york"),
+        (["以前住北京，现在住上海"], "我住哪里", "上海"),
+    ],
+)
+def test_what_holds_now_answers_though_it_was_different_before(
+    told: list[str], question: str, word: str, clock: FakeClock
+) -> None:
+    assert word in answer(told, question, clock)

@@ -31,6 +31,15 @@ def test_a_forgotten_thought_leaves_its_sentence_and_the_reply(memory: Memory) -
     assert "asthma" in shown(memory)
 
 
+def test_what_was_said_twice_is_forgotten_in_both_turns(memory: Memory) -> None:
+    remember(memory, ILLNESS, CAR)
+    remember(memory, f"As I said, {ILLNESS[0].lower()}{ILLNESS[1:]}")
+    for thought in [thought for thought in memory.thoughts() if "asthma" in thought.sentence]:
+        memory.forget(thought)
+    assert "asthma" not in shown(memory)
+    assert "Volvo" in shown(memory)
+
+
 def test_a_corrected_thought_leaves_only_the_correction(memory: Memory) -> None:
     remember(memory, "My daughter Ella is three.", CAR)
     thought = next(thought for thought in memory.thoughts() if "three" in thought.sentence)

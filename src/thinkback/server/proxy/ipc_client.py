@@ -87,8 +87,8 @@ class WorkerUnavailable(ConnectionError):
 class IpcRecallClient:
     """Recalls in worker processes. Each user has two of them, so that their caches stay warm.
 
-    The first one recalls, or the second one while the first is busier. While a worker is away (it died and
-    starts again), this process recalls for its users.
+    The first one recalls, or the second one while the first is busier or away (it died and starts again).
+    While both are away, this process recalls for their users.
     """
 
     def __init__(self, options: Options, local: LocalRecallClient) -> None:
@@ -129,6 +129,8 @@ class IpcRecallClient:
         first = hashed % count
         one = self._connections[first]
         other = self._connections[(first + 1 + hashed // count % (count - 1)) % count]
+        if one.is_lost or other.is_lost:
+            return other if one.is_lost and not other.is_lost else one
         now = time.monotonic()
         return other if one.load(now) > other.load(now) + MAX_LOAD_DIFFERENCE else one
 
@@ -147,6 +149,11 @@ class _ClientConnection(asyncio.Protocol):
         self._closed = False
         self._load, self._load_known_until = 0, 0.0
         self.on_reconnect: Callable[[], None] = lambda: None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the worker had been reached and is away."""
+        return self._reconnecting is not None
 
     def load(self, now: float) -> int:
         """How many requests the worker probably has, of all processes if it has replied just now."""

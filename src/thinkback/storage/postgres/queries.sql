@@ -280,6 +280,16 @@ INSERT INTO derived (tenant, space, turn, thought) VALUES ($tenant, $1, $2, $3) 
 -- name: derived.of_turns
 SELECT DISTINCT thought FROM derived WHERE tenant = $tenant AND space = $1 AND turn = ANY (translate($2, '[]', '{}')::bigint[])
 
+-- name: derived.forgotten
+SELECT t.sources FROM spaces s
+JOIN derived d ON d.tenant = s.tenant AND d.space = s.id
+JOIN thoughts t ON t.tenant = s.tenant AND t.space = s.id AND t.id = d.thought
+WHERE s.tenant = $1 AND s.name = $2 AND d.turn = ANY (translate($3, '[]', '{}')::bigint[]) AND t.retired_at IS NOT NULL AND EXISTS (
+  SELECT 1 FROM touched x JOIN actions a ON a.tenant = x.tenant AND a.space = x.space AND a.id = x.action
+  WHERE x.tenant = s.tenant AND x.space = s.id AND x.thought = t.id AND a.action = 'forget' AND a.actor = $4 AND a.undone_by IS NULL
+)
+ORDER BY t.id
+
 -- name: derived.sources
 SELECT DISTINCT turn FROM derived WHERE tenant = $tenant AND space = $1 AND thought = ANY (translate($2, '[]', '{}')::bigint[])
 

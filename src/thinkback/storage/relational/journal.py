@@ -9,7 +9,7 @@ from datetime import datetime
 from thinkback import errors
 from thinkback.storage.relational import rows
 from thinkback.storage.relational.database import Cursor, Database
-from thinkback.types import Action, ActionKind, Ref, Thought, ThoughtDraft
+from thinkback.types import USER_ACTOR, Action, ActionKind, Ref, Thought, ThoughtDraft
 
 _DRAFT_FIELDS = tuple(field.name for field in fields(ThoughtDraft))
 
@@ -108,7 +108,7 @@ class JournalWriter:
             else:
                 self._db.run("turns.show", (self.space_id, rows.ids_to_json([action.id]), self.version))
         covered = set(action.hides)
-        if action.action == "forget":
+        if action.action == "forget" and action.actor == USER_ACTOR:
             covered |= {source.turn for thought in action.before for source in thought.sources}
         if covered:
             turns = rows.ids_to_json(sorted(covered))

@@ -23,6 +23,7 @@ from thinkback.types import (
     Plan,
     RecallCount,
     Ref,
+    Source,
     Thought,
     ThoughtDraft,
 )
@@ -67,6 +68,14 @@ class ThoughtsMixin(RelationalBase):
         else:
             records = self._db.read("thoughts.select", (space_id, after, relation, kind, current, max_rows))
         return rows.in_order("thoughts", [rows.thought_from_row(row) for row in records], after)
+
+    def forgotten_sources(self, space: str, turns: Sequence[int]) -> list[Source]:
+        wanted = set(turns)
+        records = self._db.read(
+            "derived.forgotten", (*self._space_key(space), rows.ids_to_json(turns), USER_ACTOR)
+        )
+        sources = (source for (text,) in records for source in rows.sources_from_json(text))
+        return [source for source in sources if source.turn in wanted]
 
     def subject_names(self, space: str) -> list[str]:
         return [row[0] for row in self._db.read("entities.names", self._space_key(space))]

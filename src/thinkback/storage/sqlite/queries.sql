@@ -258,6 +258,15 @@ INSERT OR IGNORE INTO derived (space, turn, thought) VALUES (?1, ?2, ?3)
 -- name: derived.of_turns
 SELECT DISTINCT thought FROM derived WHERE space = ?1 AND turn IN (SELECT value FROM json_each(?2))
 
+-- name: derived.forgotten
+-- the sources of retired thoughts of these turns that the user asked to forget
+SELECT t.sources FROM spaces s JOIN derived d ON d.space = s.id JOIN thoughts t ON t.space = s.id AND t.id = d.thought
+WHERE s.tenant = ?1 AND s.name = ?2 AND d.turn IN (SELECT value FROM json_each(?3)) AND t.retired_at IS NOT NULL AND EXISTS (
+  SELECT 1 FROM touched x JOIN actions a ON a.space = x.space AND a.id = x.action
+  WHERE x.space = s.id AND x.thought = t.id AND a.action = 'forget' AND a.actor = ?4 AND a.undone_by IS NULL
+)
+ORDER BY t.id
+
 -- name: derived.sources
 SELECT DISTINCT turn FROM derived WHERE space = ?1 AND thought IN (SELECT value FROM json_each(?2))
 
