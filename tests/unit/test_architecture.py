@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "index": {"errors", "types"},
     "network": {"errors"},
     "history": {"types"},
+    "forgotten": {"language", "protocols", "types"},
     "validation": {"errors", "language", "types"},
     "api_keys": {"errors", "types", "validation"},
     "mem0": {"errors", "validation"},
@@ -38,9 +39,9 @@ ALLOWED: dict[str, set[str]] = {
     "llms": VALUES | {"language", "protocols"},
     "embedders": VALUES | {"language", "llms", "network", "package_files", "protocols"},
     "indexing": VALUES | {"index", "language", "presets", "protocols"},
-    "think": VALUES | {"index", "indexing", "language", "prompts", "protocols"},
+    "think": VALUES | {"forgotten", "index", "indexing", "language", "prompts", "protocols"},
     "recall": VALUES | {"history", "index", "language", "network", "presets", "prompts", "protocols"},
-    "session": VALUES | {"language", "prompts", "protocols", "recall"},
+    "session": VALUES | {"forgotten", "language", "prompts", "protocols", "recall"},
 }
 CORE = set(ALLOWED) - {"storage", "llms", "embedders"}
 ALLOWED |= {

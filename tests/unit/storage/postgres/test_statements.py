@@ -84,6 +84,7 @@ def test_both_stores_have_the_same_statements() -> None:
         "scrub.size",
         "scrub.snapshots",
         "turns.append",
+        "entries.add_one",
     }
 
 
