@@ -43,6 +43,12 @@ def test_outcome_of_a_told_question(answer: str, outcome: str) -> None:
     assert judge_answer(question(accept=[["momo"]], reject=["tom"]), answer, SAID, SAID) == outcome
 
 
+def test_case_does_not_matter() -> None:
+    asked = question(accept=[["MOMO"]], reject=["Tom"])
+    assert judge_answer(asked, "Your cat is Momo. [thought:3]", SAID, SAID) == "right"
+    assert judge_answer(asked, "Your cat is Momo, and tom too.", SAID, SAID) == "wrong"
+
+
 def test_the_message_that_tells_a_change_may_be_quoted() -> None:
     asked = question(accept=[["311"]], reject=["207"])
     said = ["i drive bus 207", "got moved off bus 207, im on 311 now"]

@@ -7,9 +7,9 @@ A file is one chat, one JSON object per line, plain or gzipped; `at` is the time
   {"at", "ask": text, "told": false}                             a question about what was never told
   {"at", "request": text}                                        anything that memory cannot answer
 
-Words are compared in lower case. A right answer has one word of every `accept` list and no `reject` word,
-except for those of the message that told the accepted words last ("moved off bus 207, im on 311 now"). "Not
-told" is recognised in English and Chinese, also as "no clear answer", after which the nearest statements may
+Case does not matter. A right answer has one word of every `accept` list and no `reject` word, except for
+those of the message that told the accepted words last ("moved off bus 207, im on 311 now"). "Not told" is
+recognised in English and Chinese, also as "no clear answer", after which the nearest statements may
 have the accepted words. `understood` are the words that the acknowledgement of a statement has to show; an
 empty list means that nothing may be claimed to be kept.
 
@@ -159,7 +159,8 @@ def judge_answer(message: ChatMessage, answer: str, earlier: Sequence[str], told
     if not message.told:
         return "not told" if says_not_told else "invented"
     newest = next((said.lower() for said in reversed(told) if has_accepted(said, message.accept)), "")
-    rejected = [word for word in message.reject if word in text.lower() and word not in newest]
+    shown = text.lower()
+    rejected = [word for word in message.reject if word.lower() in shown and word.lower() not in newest]
     accepted = has_accepted(text, message.accept) and not rejected
     # A right answer in Chinese may use other words: then only its numbers and Latin names are checked.
     forms = (text, re.sub("[\u3400-\u9fff]", " ", text)) if accepted else (text,)
@@ -181,7 +182,7 @@ def _says_nothing(answer: str) -> bool:
 def has_accepted(text: str, groups: Iterable[Sequence[str]]) -> bool:
     """Whether a text has one word of every group."""
     lowered = text.lower()
-    return all(any(word in lowered for word in group) for group in groups)
+    return all(any(word.lower() in lowered for word in group) for group in groups)
 
 
 def _without_dates(text: str) -> str:
