@@ -6,7 +6,8 @@ python -m benchmarks.proxy --postgres --workers 4 --recallers 8 --thinkers 2    
 The upstream, the bare pass-through (one process), the server (by default one process each that answers,
 recalls and thinks) and the clients are separate processes on this machine. Rounds alternate between the two
 servers, so that other load affects both.
-CPU by process: answering, recalling and thinking of the server, and what upstream and clients use.
+CPU by process: answering, recalling and thinking of the server, its PostgreSQL, and what upstream and
+clients use.
 Goals: p50 at most 3 ms plus the embedder's time; with 64 clients 60% of the bare rate with the fastest
 embedder, and at least the embedder's own limit divided by 1.3 with the default one; the first token of a
 stream at most 15 ms later.
@@ -75,13 +76,16 @@ class Row:
         return self.ours_p50 - self.bare_p50
 
 
-def new_database(path: str, stack: ExitStack, postgres: bool) -> str:
-    """An SQLite file, or an empty schema of a PostgreSQL server that runs until the stack is closed."""
+def new_database(path: str, stack: ExitStack, postgres: bool) -> tuple[str, dict[str, int]]:
+    """An SQLite file, or an empty schema of a PostgreSQL server that runs until the stack is closed.
+
+    The pid of that server is the second value.
+    """
     if not postgres:
-        return path
+        return path, {}
     server = PostgresServer(durable=True)
     stack.callback(server.delete)
-    return new_schema_url(server.admin_url)
+    return new_schema_url(server.admin_url), {"database": server.process.pid}
 
 
 def seed_database(db: str, embedder: str, users: int, turns: int) -> float:
@@ -117,12 +121,13 @@ def measure(
     bare: tuple[int, int],
     ours: tuple[int, int],
     upstream: int,
+    database: dict[str, int],
     clients: int,
     seconds: float,
     stream: bool,
 ) -> Row:
-    """`bare` and `ours` are (pid, port), `upstream` is a pid."""
-    cpu_bare, cpu_ours = CpuTime({"bare": [bare[0]]}), CpuTime(child_pids(ours[0]))
+    """`bare` and `ours` are (pid, port), `upstream` is a pid, `database` the one of a database server."""
+    cpu_bare, cpu_ours = CpuTime({"bare": [bare[0]]}), CpuTime(child_pids(ours[0]), database)
     cpu_both = CpuTime({"upstream": [upstream], "clients": [os.getpid()]})
     before = Counter(read_stage_seconds(ours[1]))
     one, other = measure_alternating((bare[1], ours[1]), clients, seconds, stream)
@@ -200,7 +205,8 @@ def main(
         run_server(str(HERE / "bare.py"), f"http://127.0.0.1:{upstream}/v1") as bare,
     ):
         for name in embedder:
-            db, port = new_database(f"{folder}/{name}.db", stack, postgres), free_port()
+            db, database = new_database(f"{folder}/{name}.db", stack, postgres)
+            port = free_port()
             embed = seed_database(db, name, max(clients), turns)
             console.print(f"{name}: alone it embeds {1000 / embed:.0f} questions a second")
             processes = {"--workers": workers, "--recallers": recallers, "--thinkers": thinkers}
@@ -213,7 +219,8 @@ def main(
                 wait_until_ready(port)
                 for number in clients:
                     for stream in (False, True):
-                        rows.append(measure(name, embed, bare, ours, upstream_pid, number, seconds, stream))
+                        given_pids = (bare, ours, upstream_pid, database)
+                        rows.append(measure(name, embed, *given_pids, number, seconds, stream))
     print_table(console, rows)
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1))

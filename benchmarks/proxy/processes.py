@@ -12,7 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -20,9 +20,13 @@ HERE = Path(__file__).parent
 
 @dataclass
 class CpuTime:
-    """CPU seconds used by some processes, by name, since the object was created."""
+    """CPU seconds used by some processes, by name, since the object was created.
+
+    `parents` are counted with their children, also those that have ended.
+    """
 
     pids: dict[str, list[int]]
+    parents: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.began = self._now()
@@ -31,12 +35,22 @@ class CpuTime:
         return {name: seconds - self.began[name] for name, seconds in self._now().items()}
 
     def _now(self) -> dict[str, float]:
-        return {name: sum(map(_cpu_seconds, pids)) for name, pids in self.pids.items()}
+        alone = {name: sum(map(_cpu_seconds, pids)) for name, pids in self.pids.items()}
+        return alone | {name: _family_seconds(pid) for name, pid in self.parents.items()}
 
 
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def _cpu_seconds(pid: int, *, ended_children: bool = False) -> float:
+    """User and system time of a process; 0 if it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11 : 15 if ended_children else 13])) / os.sysconf("SC_CLK_TCK")
+
+
+def _family_seconds(pid: int) -> float:
+    children = (child for pids in child_pids(pid).values() for child in pids)
+    return _cpu_seconds(pid, ended_children=True) + sum(map(_cpu_seconds, children))
 
 
 @contextmanager
