@@ -36,6 +36,7 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.,:/$€£¥%+-])[*#]{0,2}\d(?:(?:[ .–/-]|, )?\d){2,22}"
     r"(?:[*#]{1,2}|(?![A-Za-z0-9_%]|[.,:/]\d))"
 )
+_MAX_PRICE_CONTEXT = 60  # characters before a number
 _RANGE = re.compile(r"\d{1,2}[–-]\d{1,2}")
 _NUMBERED = re.compile(  # things with a number of their own
     r"(?:\b(?:route|bus|tram|train|flight|room|page|chapter|line|platform|extension|highway|model|version|form"
@@ -43,6 +44,18 @@ _NUMBERED = re.compile(  # things with a number of their own
     r"|航班|房间|型号|门牌|工号|工单)\s?#?\Z",
     re.I,
 )
+_PRICE_BEFORE = re.compile(
+    r"(?:\b(?:paid|paying|(?:costs?|costing|charged?|charging|quoted?|quotes|owes?|owed|lent)"
+    r"(?: (?:me|him|her|us))?|came to|comes to|spent|earns?|earning|saved|salary|wages?|rent|price|deposit"
+    r"|mortgage)(?: (?:is|was))?"
+    r"|\b(?:get|got|bought|sold|room|flat|studio|going|went)\b[^.!?;]{0,40}? for"
+    r"|(?:[花卖付赚挣欠存涨降][了到]?|薪|工资|房租|租金|价格?|学费|押金)"
+    r"(?:[要是到就才]|一共)?)\s?\Z"
+    r"|(?:[买卖租办]了|\b(?:got|bought|rented|sold) (?:an?|the|my|some)\b)[^。！？!?]{1,40}[，,]\s?\Z",
+    re.I,
+)
+_PRICE_VALUE = re.compile(r"(?:[$€£¥]\d[\d.,]*|\d+)k?/(?:mo|month|hr|hour|wk|week|day|yr|year)", re.I)
+_PRICE_AFTER = re.compile(r"\s?(?:cash\b|(?:/|an? |per )(?:mo|month|hr|hour|night|wk|week|day|yr|year)\b)")
 _YEARS = re.compile(r"(?:1[89]|20)\d\d(?:[ ,–-]+(?:1[89]|20)\d\d)+")
 _DIAL = re.compile(
     r"(?<![A-Za-z0-9_.,:/$€£¥])\d{1,2}(?:\s?[-–—,/;、，]\s?(?:then |and |再|然后)?\d{1,2}){2,5}"
@@ -270,9 +283,13 @@ def _numbers(text: str, sentence: _Sentence) -> Iterator[Candidate]:
         value = each[0].lstrip(_LEADING)
         first = each.end() - len(value)
         value = value.rstrip(_TRAILING)
-        shape = None if has_other_label(each) else _token_shape(value)
+        end_of_value = first + len(value)
+        is_price = _PRICE_VALUE.fullmatch(value) or (
+            value.isdigit() and _is_price(text, (first, end_of_value), sentence)
+        )
+        shape = None if is_price or has_other_label(each) else _token_shape(value)
         if shape:
-            yield Candidate(first, first + len(value), shape)
+            yield Candidate(first, end_of_value, shape)
     for each in _NUMBER.finditer(text, start, end):
         if not _is_other_number(text, each, sentence):
             yield Candidate(*each.span(), _number_shape(each[0]))
@@ -285,9 +302,18 @@ def _is_other_number(text: str, number: re.Match[str], sentence: _Sentence) -> b
         has_other_label(number)
         or any(known.fullmatch(value) for known in (ORDINARY_VALUE, _YEARS, _RANGE))
         or UNIT_AFTER.match(text, number.end()) is not None
+        or _is_price(text, number.span(), sentence)
         or _NUMBERED.search(text, sentence.start, number.start()) is not None
         or (_ROUND.fullmatch(value) is not None and _ROUND_LABELS.isdisjoint(sentence.concepts))
     )
+
+
+def _is_price(text: str, span: tuple[int, int], sentence: _Sentence) -> bool:
+    """Whether a number is what something cost, in a sentence without a word for a code or a password."""
+    if any(name.startswith("label.") for name in sentence.concepts):
+        return False
+    before = _PRICE_BEFORE.search(text, max(sentence.start, span[0] - _MAX_PRICE_CONTEXT), span[0])
+    return before is not None or _PRICE_AFTER.match(text, span[1]) is not None
 
 
 def _words(text: str, sentence: _Sentence, before: _Sentence | None) -> Iterator[Candidate]:
