@@ -35,9 +35,9 @@ def test_commands_say_what_was_done(memory: Memory) -> None:
     assert memory.chat("what is my favourite colour?").text in NOT_TOLD
     assert memory.chat("forget what I said about Zanzibar").text == say("not_found_about", "x", "Zanzibar")
     assert memory.chat("off the record, I hate my job").text == say("off_record", "x")
-    assert (
-        memory.chat("Always answer in German.").text == "Noted as a standing wish: “Always answer in German”."
-    )
+    wish = memory.chat("Always answer in German.").text
+    assert wish.startswith("Noted as a standing wish: “Always answer in German”.")
+    assert wish.endswith("my own short answers do not follow it.")
     assert memory.chat("以后都用中文回答我").text.startswith("记为长期要求：")
 
 
