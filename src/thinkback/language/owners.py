@@ -51,7 +51,7 @@ _ASKED_ROLE_EN = re.compile(
     r"\b(?:what|which|how many|any|do i have(?: any)?|have i(?: got)?(?: any)?) (?:\w+ )?\Z", re.I
 )
 
-_ASKED_ROLE_ZH = re.compile(r"(?:什么|啥|哪些|[几多][个只条位少]?)\Z")
+_ASKED_ROLE_ZH = re.compile(r"(?:什么|啥|哪些|[几多][个只条位少]?|有没有|有)\Z")
 
 
 def asks_about_user(question: str) -> bool:
@@ -103,6 +103,27 @@ def has_word(text: str, name: str) -> bool:
 def tells_possession_of_another(sentence: str) -> bool:
     """Whether a sentence tells what somebody else has: "my neighbour has two greyhounds"."""
     return tells_of_another(sentence) and _POSSESSES.search(sentence) is not None
+
+
+def has_person_of_another(question: str, sentence: str) -> bool:
+    """Whether every person in a sentence that a question asks for is somebody else's.
+
+    "dans brother tom is a chef" for "do i have a brother", 同事的女儿三岁 for 我有几个女儿.
+    """
+    is_han = has_han(question)
+    if is_han != has_han(sentence):
+        return False
+    person, asked_role = (_person_zh(), _ASKED_ROLE_ZH) if is_han else (_person_en(), _ASKED_ROLE_EN)
+    asked = {
+        _stem(role[0]) for role in person.finditer(question) if asked_role.search(_before(question, role))
+    }
+    named = [role for role in person.finditer(sentence) if _stem(role[0]) in asked]
+    owned = _owned_zh() if is_han else _owned_en()
+    return bool(named) and all(owned.search(_before(sentence, role)) for role in named)
+
+
+def _stem(role: str) -> str:
+    return role.lower().replace("’", "'").removesuffix("'s").rstrip("s")
 
 
 def asks_for_people(question: str) -> bool:
@@ -175,6 +196,17 @@ def _subject_en() -> re.Pattern[str]:
 
 
 @cache
+def _owned_en() -> re.Pattern[str]:
+    """What stands before somebody else's relative: "dan's older", "my wifes", "his"."""
+    names = "|".join(sorted(load_language("en").lexicon.words("first_names")))
+    return re.compile(
+        rf"\b(?:(?!(?:it|that|this|there|who|what|he|she)['’]s)\w+(?:['’]s|s['’])|(?:{names}|{_roles_en()})s|his|her|their)"
+        rf" (?:(?:{_words('en', 'adjectives')}) )*\Z",
+        re.IGNORECASE,
+    )
+
+
+@cache
 def _named_subject_en() -> re.Pattern[str]:
     """A person with a name in lower case: "my gf tasha goes"."""
     return re.compile(
@@ -189,6 +221,12 @@ def _named_en() -> re.Pattern[str]:
         rf"(?:.{{0,30}}?\b(?:{_roles_en()}) |(?!(?:my|our|the|an?)\b))(?P<name>[^\W\d_]{{2,}})\b",
         re.IGNORECASE,
     )
+
+
+@cache
+def _owned_zh() -> re.Pattern[str]:
+    """What stands before somebody else's relative: 同事的, 我老公他, 小王的."""
+    return re.compile(rf"(?:(?:{_roles_zh()})(?:的|[他她]的?)?|[^我俺咱们\W]{{2}}的|[他她]的?)\Z")
 
 
 @cache

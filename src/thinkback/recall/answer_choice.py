@@ -14,6 +14,7 @@ from thinkback.language.names import USER
 from thinkback.language.owners import (
     asks_about_user,
     asks_for_people,
+    has_person_of_another,
     has_word,
     is_owned_by_another,
     names_subject,
@@ -68,7 +69,7 @@ def without_others(
 
 def _is_of_another(question: str, sentence: ScoredSentence) -> bool:
     if asks_for_people(question):  # "how many kids do i have": "my son is 5" may answer it
-        return tells_possession_of_another(sentence.text)
+        return tells_possession_of_another(sentence.text) or has_person_of_another(question, sentence.text)
     if (triple := find_triple(sentence)) is not None:
         return triple.subject != USER and not has_word(question, triple.subject)
     if is_owned_by_another(question, sentence.text):

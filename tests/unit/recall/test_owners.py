@@ -11,7 +11,13 @@ import pytest
 
 from thinkback import Memory
 from thinkback.embedders.registry import create_embedder
-from thinkback.language.owners import asks_about_user, is_owned_by_another, names_subject, tells_of_another
+from thinkback.language.owners import (
+    asks_about_user,
+    has_person_of_another,
+    is_owned_by_another,
+    names_subject,
+    tells_of_another,
+)
 
 OWNERS = Path(__file__).parents[3] / "scenarios" / "owners"
 NOT_SURE = ("You have not told me that", "I find no clear answer", "没告诉过", "没有找到确切")
@@ -103,6 +109,23 @@ def test_is_owned_by_another() -> None:
     assert not is_owned_by_another("when is my birthday", "my birthday is 2 feb, tomeks birthday is 15 march")
     assert not is_owned_by_another("whats my rent", "this months rent is 900")
     assert not is_owned_by_another("when is my birthday", "birthday is halloween")
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "of_another"),
+    [
+        ("do i have a sister", "priya's little sister is getting married", True),
+        ("have i got any kids", "my neighbours kids are so loud", True),
+        ("any brothers", "me and my brothers went fishing", False),
+        ("how many kids do i have", "kids are 6 and 2", False),
+        ("do i have a dog", "his dog bit me", True),
+        ("我有弟弟吗", "室友的弟弟来玩了", True),
+        ("我有弟弟吗", "我弟弟考上了", False),
+        ("我有没有女儿", "老板他女儿出国了", True),
+    ],
+)
+def test_has_person_of_another(question: str, sentence: str, of_another: bool) -> None:
+    assert has_person_of_another(question, sentence) == of_another
 
 
 def test_long_questions_do_not_take_long() -> None:
