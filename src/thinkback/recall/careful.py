@@ -17,6 +17,7 @@ from typing import NamedTuple
 from thinkback.protocols import CrossEncoder
 from thinkback.recall.answerable import AnswerJudge
 from thinkback.recall.features import MemoryHit
+from thinkback.recall.nearest import is_stored_question
 from thinkback.recall.question_classifier import asks_for_memory
 from thinkback.recall.search import MAX_PLAIN_ROWS, Search
 from thinkback.recall.updates import NewerItem, mark_items
@@ -116,13 +117,17 @@ def mark_read_updates(
     encoder: CrossEncoder,
     source_turn: Callable[[Candidate], Turn | None],
 ) -> list[Candidate]:
-    """The items with those marked that a newer item makes outdated, as far as both answer the question."""
+    """The items with those marked that a newer item makes outdated, as far as both answer the question.
+
+    A message that only asks changes nothing.
+    """
     told = [
         _ToldItem(position, turn, *_compared_text(item, turn))
         for position, item in enumerate(items[:MAX_COMPARED])
         if item.outdated is None
         and answers.get(item.ref, -inf) >= MIN_RIVAL_SCORE
         and (turn := source_turn(item)) is not None
+        and not is_stored_question(turn.query)
     ]
     told.sort(key=lambda each: each.turn.at)
     pairs = [(old, new) for old, new in combinations(told, 2) if old.turn.at < new.turn.at]

@@ -51,9 +51,11 @@ from thinkback.recall.nearest import (
     MIN_NEAR_ODDS,
     MIN_SURE_ODDS,
     find_best_read,
+    find_doubted,
     find_nearest,
     is_told,
     last_turn,
+    newer_items,
     odds_lead,
 )
 from thinkback.recall.overview import asks_for_overview
@@ -182,15 +184,16 @@ def answer_question(
         more = look_up(chosen[0].text)
         chosen[0], ended_by = _changed_later(question, chosen[0], statements, recollection, more)
     nearest = find_nearest(judge, recollection)
+    doubted = None if is_request or asks_former else find_doubted(recollection)
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     is_single = len(chosen) == 1 and not forbidding
     values = find_other_values(question, judge, chosen[0], statements, recollection) if is_single else []
-    if ended_by is not None:
-        nearest = [ended_by, chosen[0].candidate]
+    if changed := _quotes_of_change(chosen, ended_by, None if forbidding else doubted, recollection, nearest):
+        nearest = changed
     elif is_single and _is_doubtful(question, chosen[0], recollection):
         nearest = _quotes_in_place_of(chosen[0], recollection, nearest)
     elif is_single and not values and _may_be_outdated(question, judge, chosen[0], nearest):
-        newer = _newer_items(chosen[0].candidate, recollection) or nearest[:1]
+        newer = newer_items(chosen[0].candidate, recollection) or nearest[:1]
         nearest = [*newer, *([] if _is_replaced(judge, chosen[0], nearest) else [chosen[0].candidate])]
         nearest = _surely_newer(recollection, chosen[0].said_in) or nearest
     elif chosen:
@@ -278,7 +281,7 @@ def _quotes_in_place_of(
         near = [item for item in nearest if odds.get(item.ref, -inf) >= odds[chosen.ref] - CLEAR_LEAD]
         near.sort(key=lambda item: -odds[item.ref])
         better = [item for item in near[:1] if odds[item.ref] > odds[chosen.ref]]
-        quoted = [*(_newer_items(own, recollection) or better), own, *near]
+        quoted = [*(newer_items(own, recollection) or better), own, *near]
     elif recollection.answers[chosen.ref] >= MIN_NEAR_ODDS:
         quoted = [sure, own]
     elif last_turn(sure) < chosen.said_in and load_patterns("denies").search(chosen.text):
@@ -290,6 +293,26 @@ def _quotes_in_place_of(
         if is_told(item) or (item is own and not own.with_response):
             told.setdefault(last_turn(item), item)
     return list(told.values())[:MAX_QUOTED]
+
+
+def _quotes_of_change(
+    chosen: Sequence[ScoredSentence],
+    ended_by: Candidate | None,
+    doubted: Candidate | None,
+    recollection: Recollection,
+    nearest: Sequence[Candidate],
+) -> list[Candidate]:
+    """What is quoted if the answer may have changed: what ended it and the answer, or the doubted memory.
+
+    Beside a doubted memory stands what may have replaced it, or else the answer or the nearest memory.
+    """
+    if ended_by is not None:
+        return [ended_by, chosen[0].candidate]
+    if doubted is None or len(chosen) > 1:
+        return []
+    others = newer_items(doubted, recollection) or [*(each.candidate for each in chosen), *nearest]
+    other = next((item for item in others if last_turn(item) != last_turn(doubted) and is_told(item)), None)
+    return [doubted] if other is None else [doubted, other]
 
 
 def _may_be_outdated(
@@ -314,7 +337,7 @@ def _newer_answer(
 
     Only one of a single sentence: of several, another one may be the answer.
     """
-    newer = _newer_items(chosen.candidate, recollection)
+    newer = newer_items(chosen.candidate, recollection)
     refs = {item.ref for item in newer if recollection.answers.get(item.ref, -inf) >= MIN_ANSWER_ODDS}
     said = [each for each in statements if each.candidate.ref in refs]
     return said[0] if len(said) == 1 and _is_whole(said[0]) else None
@@ -343,7 +366,7 @@ def _find_likely_answer(recollection: Recollection) -> Candidate | None:
     best = max(told, key=lambda item: (odds[item.ref], last_turn(item)), default=None)
     if best is None or odds[best.ref] < MIN_SURE_ODDS:
         return None
-    return next(iter(_newer_items(best, recollection)), best)
+    return next(iter(newer_items(best, recollection)), best)
 
 
 def _quote_likely_answer(
@@ -369,18 +392,6 @@ def _quote_likely_answer(
     if triple := find_triple(said[0]):
         return cite(question, said[0]) if asks_about_user(question) == (triple.subject == USER) else ""
     return cite_as_told(question, spoken_words(best), best.ref)
-
-
-def _newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]:
-    """The memory that may have replaced an item, if it was recalled, too."""
-    outdated = item.outdated
-    if outdated is None or outdated.certain:
-        return []
-    if outdated.newer is not None:
-        return [other for other in recollection if other.ref == outdated.newer]
-    day = f"{outdated.until:%Y-%m-%d}"
-    said = ((item, SAID_TEXT.fullmatch(item.text)) for item in recollection)
-    return [item for item, words in said if words is not None and words["day"] == day][:1]
 
 
 def _is_replaced(judge: AnswerJudge, sentence: ScoredSentence, nearest: Sequence[Candidate]) -> bool:

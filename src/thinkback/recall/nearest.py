@@ -8,6 +8,7 @@ from thinkback.language.clauses import telling_clauses
 from thinkback.language.sentences import is_question
 from thinkback.recall.answerable import AnswerJudge, asks
 from thinkback.recall.chat_phrases import load_patterns, small_talk
+from thinkback.recall.citations import SAID_TEXT
 from thinkback.recall.question_classifier import THRESHOLD_IF_STORED, asks_for_memory
 from thinkback.types import INSTRUCTION, Candidate, Recollection
 
@@ -65,6 +66,40 @@ def rank_by_odds(recollection: Recollection) -> list[Candidate]:
     for item in sorted(told, key=lambda item: (odds[item.ref], last_turn(item)), reverse=True):
         ranked.setdefault(last_turn(item), item)
     return list(ranked.values())
+
+
+def find_doubted(recollection: Recollection) -> Candidate | None:
+    """What reads far more like the answer than anything current, although something may have replaced it.
+
+    None if what may have replaced it reads like an answer, too. Otherwise that concerns another aspect more
+    often than the question: "got 2300 so far for japan" is marked because of "landlord put the rent up".
+    """
+    odds = recollection.answers
+    doubted = [
+        item
+        for item in recollection
+        if odds.get(item.ref, -inf) >= MIN_SURE_ODDS
+        and item.outdated is not None
+        and not item.outdated.certain
+        and is_told(item)
+    ]
+    best = max(doubted, key=lambda item: (odds[item.ref], last_turn(item)), default=None)
+    if best is None or any(odds.get(item.ref, -inf) >= 0 for item in newer_items(best, recollection)):
+        return None
+    current = next(iter(rank_by_odds(recollection)), None)
+    return best if current is None or odds[best.ref] >= odds[current.ref] + CLEAR_LEAD else None
+
+
+def newer_items(item: Candidate, recollection: Recollection) -> list[Candidate]:
+    """The memory that may have replaced an item, if it was recalled, too."""
+    outdated = item.outdated
+    if outdated is None or outdated.certain:
+        return []
+    if outdated.newer is not None:
+        return [other for other in recollection if other.ref == outdated.newer]
+    day = f"{outdated.until:%Y-%m-%d}"
+    said = ((item, SAID_TEXT.fullmatch(item.text)) for item in recollection)
+    return [item for item, words in said if words is not None and words["day"] == day][:1]
 
 
 def odds_lead(item: Candidate, recollection: Recollection) -> float:

@@ -101,6 +101,15 @@ def test_an_outdated_memory_is_marked_and_comes_after_the_newer_one(careful: Mem
     assert not second.outdated.certain
 
 
+def test_a_question_makes_nothing_outdated(open_memory: OpenMemory) -> None:
+    memory = open_memory(":memory:", preset="careful")
+    for text in ("my daughter mia cant have dairy", "jess has a dog called pip", "can mia have cheese"):
+        memory.remember(text)
+        memory.post_think()
+    told = next(item for item in memory.recall("what cant mia eat") if "dairy" in item.text)
+    assert told.outdated is None
+
+
 STATED = (
     ("started at the tannery in feb", "The user started to work at the tannery in February 2025."),
     ("callum passed his driving test", "Callum passed the driving test."),

@@ -8,7 +8,7 @@ import pytest
 from tests.factories import NOW
 
 from thinkback.recall.answerable import AnswerJudge
-from thinkback.recall.nearest import find_best_read, odds_lead, rank_by_odds
+from thinkback.recall.nearest import find_best_read, find_doubted, odds_lead, rank_by_odds
 from thinkback.types import SAID, Candidate, OutdatedInfo, Recollection, Ref, Score, Source, Thought
 
 
@@ -65,6 +65,23 @@ def test_outdated_memories_are_no_rivals() -> None:
     recollection = replace(recollection, items=(old, new))
     assert [item.ref.id for item in rank_by_odds(recollection)] == [2]
     assert odds_lead(new, recollection) == 0.0  # the only one cannot stand out
+
+
+def doubted(*memories: tuple[str, float], certain: bool = False) -> int | None:
+    """What `find_doubted` returns if the first memory is marked as outdated by the second one."""
+    recollection = read(*memories)
+    first, *others = recollection.items
+    info = OutdatedInfo(until=NOW, certain=certain, newer=others[0].ref)
+    found = find_doubted(replace(recollection, items=(replace(first, outdated=info), *others)))
+    return found.ref.id if found else None
+
+
+def test_a_doubted_memory_is_quoted_if_what_is_newer_reads_like_no_answer() -> None:
+    assert doubted(("got 2300 so far for japan", 4.2), ("rent went up to 1800", -0.2)) == 1
+    assert doubted(("got 2300 so far for japan", 4.2), ("now its 2600", 0.5)) is None
+    assert doubted(("got 2300 so far for japan", 1.2), ("rent went up to 1800", -3.0)) is None
+    assert doubted(("i eat fish", 4.2), ("the bus is late", -3.0), ("no fish for me", 2.0)) is None
+    assert doubted(("got 2300 so far for japan", 4.2), ("rent went up to 1800", -0.2), certain=True) is None
 
 
 @pytest.mark.parametrize(
