@@ -3,9 +3,9 @@
     I start at the bakery on Monday, wish me luck
     -> I start at the bakery on Monday (2025-03-10)
 
-A trained classifier (`think.sentence_classifier`) chooses the sentences. The words stay as said. What is
-added stands in parentheses or in front: the date that a relative time means, and the question that a short
-answer answers. The reader proposes nothing but `add`; it never retires a thought.
+A trained classifier (`think.sentence_classifier`) chooses the sentences; allergies, diets and other
+restrictions are always kept. The words stay as said. What is added stands in parentheses or in front: the
+date that a relative time means, and the question that a short answer answers. The reader proposes nothing but `add`; it never retires a thought.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from thinkback.language.commands import after_keep_request, has_content
+from thinkback.language.restrictions import find_restriction
 from thinkback.language.sentences import count_words, is_question, split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
@@ -99,6 +100,7 @@ class ExtractiveReader:
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
             is_wanted = self._keep_all or scored.piece.sentence.start < wanted
+            is_wanted = is_wanted or _states_restriction(scored.piece.text)
             if is_long or not (scored.kept or (is_wanted and is_statement)):
                 continue
             # a longer question may tell a fact beside
@@ -118,6 +120,12 @@ class ExtractiveReader:
             kind=scored.kind,
         )
         return ProposedChange(action="add", turn=turn.id, quote=words, fact=fact)
+
+
+def _states_restriction(text: str) -> bool:
+    """Whether a sentence says what somebody must not or does not eat, drink or take: it is always kept."""
+    restriction = find_restriction(text)
+    return restriction is not None and restriction.kind != "contraindication"
 
 
 def _split_keep_request(message: str) -> tuple[str, int]:

@@ -68,6 +68,19 @@ def test_stated_facts_are_kept_as_said(message: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("dont do prawns i get hives", "prawns"),
+        ("leo cant have eggs, any cake ideas?", "eggs"),
+        ("乐乐对牛奶过敏", "牛奶"),
+        ("我花生严重过敏 随身带epipen", "花生"),
+    ],
+)
+def test_restrictions_are_always_kept(message: str, words: str) -> None:
+    assert any(words in change.quote for change in read(message))
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "What's the capital of Mongolia?",
