@@ -260,11 +260,15 @@ def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollecti
     One in another language is read less well.
     """
     odds = recollection.answers.get(chosen.ref)
-    if odds is None or has_han(question) != has_han(chosen.text) or asks_for_overview(question):
+    if odds is None or has_han(question) != has_han(chosen.text):
         return False
-    if odds >= MIN_NEAR_ODDS and odds_lead(chosen.candidate, recollection) >= CLEAR_LEAD:
+    if asks_for_overview(question) or load_patterns("about").search(question):
+        return False  # no memory reads like the answer to "tell me about my brother"
+    lead = odds_lead(chosen.candidate, recollection)
+    if odds >= MIN_NEAR_ODDS and lead >= CLEAR_LEAD:
         return False
-    return odds < MIN_ANSWER_ODDS and not find_asked_facts(question, [chosen])
+    reads_far_worse = lead <= -MIN_SURE_ODDS and odds - lead >= MIN_SURE_ODDS
+    return (odds < MIN_ANSWER_ODDS or reads_far_worse) and not find_asked_facts(question, [chosen])
 
 
 def _quotes_in_place_of(

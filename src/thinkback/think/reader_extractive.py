@@ -5,7 +5,8 @@
 
 A trained classifier (`think.sentence_classifier`) chooses the sentences; allergies, diets and other
 restrictions are always kept. The words stay as said. What is added stands in parentheses or in front: the
-date that a relative time means, and the question that a short answer answers. The reader proposes nothing but `add`; it never retires a thought.
+date that a relative time means, and the question that a short answer answers. The reader proposes nothing
+but `add`; it never retires a thought.
 """
 
 from __future__ import annotations

@@ -49,6 +49,13 @@ def test_plain_statements_are_read(text: str, expected: list[Triple]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["we have one boy who's in prep, just turned 5", "i have a mate called rob, moved to Spain"]
+)
+def test_a_clause_that_may_be_about_somebody_else_is_not_read(text: str) -> None:
+    assert not {("user", "is aged"), ("user", "lives in")} & {triple[:2] for triple in triples(text)}
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("I don't eat pork, so please keep that in mind", [("user", "eats", "pork")]),

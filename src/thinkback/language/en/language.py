@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from thinkback.language.kinship import KIN_EN, PETS_EN
 from thinkback.language.names import USER, normalise_name
@@ -52,11 +53,26 @@ _CLAUSE_WITHOUT_SUBJECT = re.compile(
     r"|joined|turned|got a (?:new )?job)\b",
     re.IGNORECASE,
 )
+_PAST_WITHOUT_SUBJECT = re.compile(
+    r"(?:(?:now|then|just|finally|also|currently) )?(?:started|moved|relocated|joined|turned|got)\b",
+    re.IGNORECASE,
+)
 _SUBJECT_IS_USER = re.compile(r"(?:(?:so|and|well|ok|yeah|oh|btw),? )*(?:i|we)(?:['’]?ve)?\b", re.IGNORECASE)
 _NEW_ATTRIBUTE = re.compile(r"\b(?:a|my|our) new ((?:[a-z]+ )?[a-z]+)\Z", re.IGNORECASE)
 _IT_IS = re.compile(r"(?:it['’]?s|it is|that['’]?s|that is) (.+)", re.IGNORECASE)
 _MAY_SHARE_NOUN = re.compile(r"[a-z-]+(?<!s)(?<!ing)")
 _MAX_THING_WORDS = 3
+
+
+@cache
+def _named_person() -> re.Pattern[str]:
+    """A relative, a pet or somebody who is described: "one boy rohan", "a boss called tim"."""
+    roles = "|".join(sorted(map(re.escape, (*KIN_EN, *PETS_EN)), key=len, reverse=True))
+    return re.compile(
+        rf"\b(?:(?:{roles})s?|boy|girl|boss|friend|mate|flatmate|roommate|neighbour|neighbor|colleague|who|whos"
+        rf"|called|named)\b",
+        re.IGNORECASE,
+    )
 
 
 class English:
@@ -98,9 +114,13 @@ class English:
         return parts
 
     def continue_subject(self, clause: str, previous: str) -> str:
-        """I quit and started at Bosch: the second clause is about the user too."""
+        """I quit and started at Bosch: the second clause is about the user too.
+
+        Not if it may be about somebody else: "we have one boy rohan, just turned 5".
+        """
         if _CLAUSE_WITHOUT_SUBJECT.match(clause) and _SUBJECT_IS_USER.match(previous):
-            return f"i {clause}"
+            may_be_another = _PAST_WITHOUT_SUBJECT.match(clause) and _named_person().search(previous)
+            return clause if may_be_another else f"i {clause}"
         renewed, told = _NEW_ATTRIBUTE.search(previous), _IT_IS.match(clause)
         if renewed and told:
             return f"my {renewed[1]} is {told[1]}"
