@@ -219,8 +219,8 @@ def main(
                 wait_until_ready(port)
                 for number in clients:
                     for stream in (False, True):
-                        given_pids = (bare, ours, upstream_pid, database)
-                        rows.append(measure(name, embed, *given_pids, number, seconds, stream))
+                        servers = (bare, ours, upstream_pid, database)
+                        rows.append(measure(name, embed, *servers, number, seconds, stream))
     print_table(console, rows)
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1))

@@ -79,7 +79,7 @@ _FIRST_PERSON = re.compile(r"\b(?:i|i['’]?m|i['’]?ve|me|my|mine|we|us|our)\b
 _ORDERS = re.compile(
     r"\W*(?:(?:please|pls|can you|could you|just|so|and)\s+)*"
     r"(?:write|tell|give|show|help|make|translate|explain|find|remind|suggest|recommend|draft|list)\b"
-    r"|\W*(?:请|麻烦你?)?(?:帮|给|教|告诉|跟)我",
+    r"|\W*(?:请|麻烦你?)?(?:(?:帮|给|教|告诉|跟)我|推荐|介绍|翻译)",
     re.IGNORECASE,
 )
 _CLAUSE_MARKS = " ,，、;；—–-"  # that may end a clause; a question is recognised without them
@@ -144,10 +144,13 @@ def telling_clauses(text: str) -> list[Sentence]:
 
 def _tells(clause: str) -> bool:
     """Whether a clause tells something about the user, and is neither a question nor an order."""
-    asks = (
-        is_question(clause) or is_supposition(clause) or _ASKS_BRIEFLY.match(clause) or _ORDERS.match(clause)
-    )
+    asks = is_question(clause) or is_supposition(clause) or _ASKS_BRIEFLY.match(clause) or is_order(clause)
     return not asks and _FIRST_PERSON.search(clause) is not None
+
+
+def is_order(text: str) -> bool:
+    """Whether a text asks for work: "give me a recipe for people who dont eat meat"."""
+    return _ORDERS.match(text) is not None
 
 
 def _split_question(sentence: Sentence) -> Iterator[Sentence]:

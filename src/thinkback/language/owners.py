@@ -51,7 +51,7 @@ _ASKED_ROLE_EN = re.compile(
     r"\b(?:what|which|how many|any|do i have(?: any)?|have i(?: got)?(?: any)?) (?:\w+ )?\Z", re.I
 )
 
-_ASKED_ROLE_ZH = re.compile(r"(?:什么|啥|哪些|[几多][个只条位少]?|有没有|有)\Z")
+_ASKED_ROLE_ZH = re.compile(r"(?:什么|啥|哪些|[几多][个只条位少]?)\Z")
 
 
 def asks_about_user(question: str) -> bool:
@@ -106,20 +106,18 @@ def tells_possession_of_another(sentence: str) -> bool:
 
 
 def has_person_of_another(question: str, sentence: str) -> bool:
-    """Whether every person in a sentence that a question asks for is somebody else's.
+    """Whether a question asks whom the user has, and a sentence has such people of somebody else only.
 
-    "dans brother tom is a chef" for "do i have a brother", 同事的女儿三岁 for 我有几个女儿.
+    "do i have a brother" and "dans brother tom is a chef", 我有弟弟吗 and 我老公他弟弟结婚了.
     """
     is_han = has_han(question)
-    if is_han != has_han(sentence):
+    asked = (_possession_zh() if is_han else _possession_en()).search(question)
+    if asked is None or is_han != has_han(sentence):
         return False
-    person, asked_role = (_person_zh(), _ASKED_ROLE_ZH) if is_han else (_person_en(), _ASKED_ROLE_EN)
-    asked = {
-        _stem(role[0]) for role in person.finditer(question) if asked_role.search(_before(question, role))
-    }
-    named = [role for role in person.finditer(sentence) if _stem(role[0]) in asked]
-    owned = _owned_zh() if is_han else _owned_en()
-    return bool(named) and all(owned.search(_before(sentence, role)) for role in named)
+    person, owned = (_person_zh(), _owned_zh()) if is_han else (_person_en(), _owned_en())
+    role = _stem(asked[asked.lastgroup or 0])
+    named = [found for found in person.finditer(sentence) if _stem(found[0]) == role]
+    return bool(named) and all(owned.search(_before(sentence, found)) for found in named)
 
 
 def _stem(role: str) -> str:
@@ -196,12 +194,22 @@ def _subject_en() -> re.Pattern[str]:
 
 
 @cache
+def _possession_en() -> re.Pattern[str]:
+    """Do i have a brother, how many kids have i got."""
+    have, some = r"(?:do i have|have i got|have i)", rf"(?:(?:an?|any|{_words('en', 'adjectives')}) )*"
+    return re.compile(
+        rf"\b{have} {some}(?P<role>{_roles_en()})\W*\Z|\bhow many (?P<counted>{_roles_en()}) {have}\W*\Z",
+        re.IGNORECASE,
+    )
+
+
+@cache
 def _owned_en() -> re.Pattern[str]:
     """What stands before somebody else's relative: "dan's older", "my wifes", "his"."""
     names = "|".join(sorted(load_language("en").lexicon.words("first_names")))
+    adjectives = _words("en", "adjectives")
     return re.compile(
-        rf"\b(?:(?!(?:it|that|this|there|who|what|he|she)['’]s)\w+(?:['’]s|s['’])|(?:{names}|{_roles_en()})s|his|her|their)"
-        rf" (?:(?:{_words('en', 'adjectives')}) )*\Z",
+        rf"\b(?:(?:{names}|{_roles_en()})(?:['’]?s|s['’])|his|her|their) (?:(?:{adjectives}) )*\Z",
         re.IGNORECASE,
     )
 
@@ -224,9 +232,17 @@ def _named_en() -> re.Pattern[str]:
 
 
 @cache
+def _possession_zh() -> re.Pattern[str]:
+    """我有没有弟弟, 我有几个女儿."""
+    return re.compile(
+        rf"有(?:没有)?(?:[几多][个只条位少]|个)?(?P<role>{_roles_zh()})(?:[吗呢嘛么]|没有?)?\W*\Z"
+    )
+
+
+@cache
 def _owned_zh() -> re.Pattern[str]:
-    """What stands before somebody else's relative: 同事的, 我老公他, 小王的."""
-    return re.compile(rf"(?:(?:{_roles_zh()})(?:的|[他她]的?)?|[^我俺咱们\W]{{2}}的|[他她]的?)\Z")
+    """What stands before somebody else's relative: 同事的, 我老公他, 她."""
+    return re.compile(rf"(?:(?<![和跟与])(?:{_roles_zh()})(?:的|[他她]的?)|[他她]的?)\Z")
 
 
 @cache

@@ -26,7 +26,7 @@ from thinkback.language.restrictions import Restriction, find_restriction
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.recall.acknowledgements import USER_TERMS
 from thinkback.recall.answer import ScoredSentence, score_sentences
-from thinkback.recall.answerable import AnswerJudge, asks, repair_question
+from thinkback.recall.answerable import AnswerJudge, asks, asks_about_somebody, repair_question
 from thinkback.recall.chat_phrases import load_patterns
 from thinkback.recall.citations import find_triple, translate_triple
 from thinkback.recall.nearest import is_stored_question
@@ -112,7 +112,7 @@ def choose_sentences(
         return asked_facts
     best = max(score for score, _ in matching)
     near = [each for score, each in matching if score >= MIN_NEWEST_SHARE * best]
-    if load_patterns("about").search(question):
+    if asks_about_somebody(question):
         ranked = [each for _, each in sorted(matching, key=lambda pair: -pair[0])]
         return _without_repetitions(ranked)[:MAX_LISTED]
     return [max(near, key=lambda each: (each.said_in, each.candidate.thought is not None, each.score))]

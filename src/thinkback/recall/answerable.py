@@ -56,7 +56,14 @@ def repair_question(text: str) -> str:
 def asks(text: str) -> bool:
     """Whether a sentence is a question, also without apostrophes and question marks."""
     repaired = repair_question(text)
-    return is_question(repaired) or load_patterns("asks").search(repaired) is not None
+    if is_question(repaired) or load_patterns("about_relative").search(repaired):
+        return True
+    return load_patterns("asks").search(repaired) is not None
+
+
+def asks_about_somebody(text: str) -> bool:
+    """Whether a text asks for everything that is known of somebody: "what do you know about anna"."""
+    return any(load_patterns(name).search(text) for name in ("about", "about_relative"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from itertools import combinations
 from math import exp, inf, log
 from typing import NamedTuple
 
+from thinkback.language.sentences import split_sentences
 from thinkback.protocols import CrossEncoder
 from thinkback.recall.answerable import AnswerJudge
 from thinkback.recall.features import MemoryHit
@@ -127,10 +128,13 @@ def mark_read_updates(
         if item.outdated is None
         and answers.get(item.ref, -inf) >= MIN_RIVAL_SCORE
         and (turn := source_turn(item)) is not None
-        and not is_stored_question(turn.query)
     ]
     told.sort(key=lambda each: each.turn.at)
-    pairs = [(old, new) for old, new in combinations(told, 2) if old.turn.at < new.turn.at]
+    pairs = [
+        (old, new)
+        for old, new in combinations(told, 2)
+        if old.turn.at < new.turn.at and not _only_asks(new.turn.query)
+    ]
     if not pairs:
         return list(items)
     scores = encoder.outdated_scores([(old.text, new.turn.query) for old, new in pairs])
@@ -140,6 +144,10 @@ def mark_read_updates(
             # pairs are in order of time, so the newest stays
             newest[old.position] = NewerItem(new.position, new.turn.at)
     return mark_items(items, newest)
+
+
+def _only_asks(message: str) -> bool:
+    return all(is_stored_question(sentence.text) for sentence in split_sentences(message))
 
 
 def _compared_text(item: Candidate, turn: Turn) -> tuple[str, bool]:

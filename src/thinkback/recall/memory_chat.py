@@ -33,7 +33,7 @@ from thinkback.recall.answer_choice import (
     own_statements,
     without_others,
 )
-from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.answerable import AnswerJudge, asks, asks_about_somebody
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.citations import SAID_TEXT, cite, cite_as_told, find_triple, quote, spoken_words
 from thinkback.recall.former import (
@@ -188,7 +188,7 @@ def answer_question(
     is_personal = continues or not asks(question) or bool(load_patterns("personal").search(question))
     is_single = len(chosen) == 1 and not forbidding
     values = find_other_values(question, judge, chosen[0], statements, recollection) if is_single else []
-    if changed := _quotes_of_change(chosen, ended_by, None if forbidding else doubted, recollection, nearest):
+    if changed := _quotes_of_change(chosen, ended_by, None if forbidding else doubted, recollection):
         nearest = changed
     elif is_single and _is_doubtful(question, chosen[0], recollection):
         nearest = _quotes_in_place_of(chosen[0], recollection, nearest)
@@ -262,12 +262,12 @@ def _is_doubtful(question: str, chosen: ScoredSentence, recollection: Recollecti
     odds = recollection.answers.get(chosen.ref)
     if odds is None or has_han(question) != has_han(chosen.text):
         return False
-    if asks_for_overview(question) or load_patterns("about").search(question):
+    if asks_for_overview(question) or asks_about_somebody(question):
         return False  # no memory reads like the answer to "tell me about my brother"
     lead = odds_lead(chosen.candidate, recollection)
     if odds >= MIN_NEAR_ODDS and lead >= CLEAR_LEAD:
         return False
-    reads_far_worse = lead <= -MIN_SURE_ODDS and odds - lead >= MIN_SURE_ODDS
+    reads_far_worse = lead <= -CLEAR_LEAD and odds - lead >= MIN_SURE_ODDS
     return (odds < MIN_ANSWER_ODDS or reads_far_worse) and not find_asked_facts(question, [chosen])
 
 
@@ -304,19 +304,13 @@ def _quotes_of_change(
     ended_by: Candidate | None,
     doubted: Candidate | None,
     recollection: Recollection,
-    nearest: Sequence[Candidate],
 ) -> list[Candidate]:
-    """What is quoted if the answer may have changed: what ended it and the answer, or the doubted memory.
-
-    Beside a doubted memory stands what may have replaced it, or else the answer or the nearest memory.
-    """
+    """What is quoted if the answer may have changed: what ended it, or a doubted memory and the newer one."""
     if ended_by is not None:
         return [ended_by, chosen[0].candidate]
     if doubted is None or len(chosen) > 1:
         return []
-    others = newer_items(doubted, recollection) or [*(each.candidate for each in chosen), *nearest]
-    other = next((item for item in others if last_turn(item) != last_turn(doubted) and is_told(item)), None)
-    return [doubted] if other is None else [doubted, other]
+    return [doubted, *filter(is_told, newer_items(doubted, recollection))]
 
 
 def _may_be_outdated(

@@ -71,8 +71,8 @@ def rank_by_odds(recollection: Recollection) -> list[Candidate]:
 def find_doubted(recollection: Recollection) -> Candidate | None:
     """What reads far more like the answer than anything current, although something may have replaced it.
 
-    None if what may have replaced it reads like an answer, too. Otherwise that concerns another aspect more
-    often than the question: "got 2300 so far for japan" is marked because of "landlord put the rent up".
+    Only if what may have replaced it was read and is no answer: then that concerns another aspect more often
+    than the question. "got 2300 so far for japan" is marked because of "landlord put the rent up".
     """
     odds = recollection.answers
     doubted = [
@@ -84,7 +84,8 @@ def find_doubted(recollection: Recollection) -> Candidate | None:
         and is_told(item)
     ]
     best = max(doubted, key=lambda item: (odds[item.ref], last_turn(item)), default=None)
-    if best is None or any(odds.get(item.ref, -inf) >= 0 for item in newer_items(best, recollection)):
+    newer = newer_items(best, recollection) if best is not None else []
+    if best is None or not newer or odds.get(newer[0].ref, 0.0) >= 0:
         return None
     current = next(iter(rank_by_odds(recollection)), None)
     return best if current is None or odds[best.ref] >= odds[current.ref] + CLEAR_LEAD else None

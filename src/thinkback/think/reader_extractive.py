@@ -15,7 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from thinkback.language.clauses import is_order
 from thinkback.language.commands import after_keep_request, has_content
+from thinkback.language.protocol import load_language
+from thinkback.language.relations import LANGUAGES
 from thinkback.language.restrictions import find_restriction
 from thinkback.language.sentences import count_words, is_question, split_sentences
 from thinkback.language.spoken_dates import add_dates
@@ -96,12 +99,13 @@ class ExtractiveReader:
     def _read_turn(self, turn: Turn, earlier: Sequence[Turn]) -> Iterator[ProposedChange]:
         told, wanted = _split_keep_request(turn.query)
         pieces = split_pieces(told, _previous_reply(turn, earlier))
+        is_task = any(load_language(code).lexicon.task.search(turn.query) for code in LANGUAGES)
         for scored in self._sentence_model.score(pieces, self._encoder):
             is_statement = scored.probability > 0 and has_content(scored.piece.text)
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
             is_wanted = self._keep_all or scored.piece.sentence.start < wanted
-            is_wanted = is_wanted or _states_restriction(scored.piece.text)
+            is_wanted = is_wanted or (_states_restriction(scored.piece.text) and not is_task)
             if is_long or not (scored.kept or (is_wanted and is_statement)):
                 continue
             # a longer question may tell a fact beside
@@ -125,7 +129,7 @@ class ExtractiveReader:
 
 def _states_restriction(text: str) -> bool:
     """Whether a sentence says what somebody must not or does not eat, drink or take: it is always kept."""
-    restriction = find_restriction(text)
+    restriction = None if is_order(text) else find_restriction(text)
     return restriction is not None and restriction.kind != "contraindication"
 
 

@@ -11,7 +11,7 @@ from thinkback.language.safety.quarantine import redact_explanation
 from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.network.cross_encoder import find_cross_encoder
-from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.answerable import AnswerJudge, asks, asks_about_somebody
 from thinkback.recall.chat_phrases import load_words, say
 from thinkback.types import Action, Explanation
 
@@ -570,3 +570,28 @@ def test_a_fact_of_a_rule_does_not_answer_what_another_memory_answers(
     memory.chat("i quit the bakery")
     assert "bakery" in memory.chat("where do i work").text
     assert "Sandnes" in memory.chat("where do i live").text
+
+
+@pytest.mark.parametrize(
+    ("text", "about_somebody"),
+    [
+        ("tell me about my brother", True),
+        ("anything on my son?", True),
+        ("说说我弟", True),
+        ("我老公的情况", True),
+        ("remind me about my dentist appointment on friday at 3", False),
+        ("我遇到过类似的情况", False),
+        ("说说我的看法，这房子太贵了", False),
+    ],
+)
+def test_requests_about_a_relative_are_questions(text: str, about_somebody: bool) -> None:
+    assert asks_about_somebody(text) == about_somebody
+    assert asks(text) == about_somebody
+
+
+def test_everything_about_a_relative_is_answered(memory: Memory) -> None:
+    memory.chat("我弟叫林凯杰 19岁 在武汉读大二")
+    memory.chat("我弟最近在学吉他")
+    reply = memory.chat("说说我弟").text
+    assert "武汉" in reply
+    assert "吉他" in reply

@@ -116,7 +116,11 @@ def test_is_owned_by_another() -> None:
     [
         ("do i have a sister", "priya's little sister is getting married", True),
         ("have i got any kids", "my neighbours kids are so loud", True),
-        ("any brothers", "me and my brothers went fishing", False),
+        ("do i have a brother", "The user's brother is Tom.", False),
+        ("which dog am i looking after", "im looking after dan's dog this week", False),
+        ("我有几个女儿", "我有两个可爱的女儿", False),
+        ("我有没有狗", "我养了一只白色的狗", False),
+        ("我有几个女儿", "我和老公的女儿上学了", False),
         ("how many kids do i have", "kids are 6 and 2", False),
         ("do i have a dog", "his dog bit me", True),
         ("我有弟弟吗", "室友的弟弟来玩了", True),

@@ -83,6 +83,20 @@ def test_restrictions_are_always_kept(message: str, words: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
+        "Write a story about a boy who is allergic to peanuts.",
+        "translate this: i am allergic to peanuts",
+        "翻译一下：我对花生过敏",
+        "give me a recipe for people who dont eat meat",
+        "推荐几道不吃辣的菜",
+    ],
+)
+def test_restrictions_in_requests_are_not_kept(message: str) -> None:
+    assert read(message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
         "What's the capital of Mongolia?",
         "thanks, that helps a lot",
         "Haha, good one.",

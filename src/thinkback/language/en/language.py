@@ -65,14 +65,11 @@ _MAX_THING_WORDS = 3
 
 
 @cache
-def _named_person() -> re.Pattern[str]:
-    """A relative, a pet or somebody who is described: "one boy rohan", "a boss called tim"."""
+def _introduces_person() -> re.Pattern[str]:
+    """A person or pet that a clause introduces: "we have one boy rohan", "i've got a boss called tim"."""
     roles = "|".join(sorted(map(re.escape, (*KIN_EN, *PETS_EN)), key=len, reverse=True))
-    return re.compile(
-        rf"\b(?:(?:{roles})s?|boy|girl|boss|friend|mate|flatmate|roommate|neighbour|neighbor|colleague|who|whos"
-        rf"|called|named)\b",
-        re.IGNORECASE,
-    )
+    people = f"(?:{roles})s?|boy|girl|boss|friend|mate|flatmate|roommate|neighbou?r|colleague"
+    return re.compile(rf"\b(?:have|['’]?ve got|got)\b.*\b(?:{people})\b", re.IGNORECASE)
 
 
 class English:
@@ -119,7 +116,7 @@ class English:
         Not if it may be about somebody else: "we have one boy rohan, just turned 5".
         """
         if _CLAUSE_WITHOUT_SUBJECT.match(clause) and _SUBJECT_IS_USER.match(previous):
-            may_be_another = _PAST_WITHOUT_SUBJECT.match(clause) and _named_person().search(previous)
+            may_be_another = _PAST_WITHOUT_SUBJECT.match(clause) and _introduces_person().search(previous)
             return clause if may_be_another else f"i {clause}"
         renewed, told = _NEW_ATTRIBUTE.search(previous), _IT_IS.match(clause)
         if renewed and told:

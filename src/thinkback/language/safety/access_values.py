@@ -46,14 +46,12 @@ _NUMBERED = re.compile(  # things with a number of their own
 )
 _PRICE_BEFORE = re.compile(
     r"(?:\b(?:paid|paying|(?:costs?|costing|charged?|charging|quoted?|quotes|owes?|owed|lent)"
-    r"(?: (?:me|him|her|us))?|came to|comes to|spent|earns?|earning|saved|salary|wages?|rent|price|deposit"
-    r"|mortgage)(?: (?:is|was))?"
-    r"|\b(?:get|got|bought|sold|room|flat|studio|going|went)\b[^.!?;]{0,40}? for"
-    r"|(?:[花卖付赚挣欠存涨降][了到]?|薪|工资|房租|租金|价格?|学费|押金)"
-    r"(?:[要是到就才]|一共)?)\s?\Z"
-    r"|(?:[买卖租办]了|\b(?:got|bought|rented|sold) (?:an?|the|my|some)\b)[^。！？!?]{1,40}[，,]\s?\Z",
+    r"(?: (?:me|him|her|us))?|came to|comes to|spent|earns?|earning|salary|wages?|rent)(?: (?:is|was))?"
+    r"|\b(?:got|bought|sold) (?:it|them|one|mine) for"
+    r"|(?:[花卖赚挣欠]了?|薪|工资|房租|租金|学费)(?:[要是到就才]|一共)?)\s?\Z",
     re.I,
 )
+_LOCKED = frozenset(("object.entrance", "object.container", "object.alarm", "action.open", "action.turn"))
 _PRICE_VALUE = re.compile(r"(?:[$€£¥]\d[\d.,]*|\d+)k?/(?:mo|month|hr|hour|wk|week|day|yr|year)", re.I)
 _PRICE_AFTER = re.compile(r"\s?(?:cash\b|(?:/|an? |per )(?:mo|month|hr|hour|night|wk|week|day|yr|year)\b)")
 _YEARS = re.compile(r"(?:1[89]|20)\d\d(?:[ ,–-]+(?:1[89]|20)\d\d)+")
@@ -309,8 +307,8 @@ def _is_other_number(text: str, number: re.Match[str], sentence: _Sentence) -> b
 
 
 def _is_price(text: str, span: tuple[int, int], sentence: _Sentence) -> bool:
-    """Whether a number is what something cost, in a sentence without a word for a code or a password."""
-    if any(name.startswith("label.") for name in sentence.concepts):
+    """Whether a number is a price: in a sentence without a word for a code, a lock or an alarm."""
+    if any(name.startswith("label.") or name in _LOCKED for name in sentence.concepts):
         return False
     before = _PRICE_BEFORE.search(text, max(sentence.start, span[0] - _MAX_PRICE_CONTEXT), span[0])
     return before is not None or _PRICE_AFTER.match(text, span[1]) is not None
