@@ -9,7 +9,7 @@ from thinkback.language.commands import after_keep_request, find_commands
 from thinkback.language.sentences import count_words, split_sentences
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.acknowledgements import tells_mood
-from thinkback.recall.answerable import AnswerJudge, asks
+from thinkback.recall.answerable import AnswerJudge, asks, asks_about_somebody
 from thinkback.recall.chat_phrases import load_patterns, small_talk
 from thinkback.recall.nearest import find_nearest
 from thinkback.recall.overview import asks_for_overview
@@ -114,7 +114,7 @@ def _asks_generally(question: str) -> bool:
 
 def _asks_about(text: str) -> bool:
     """Whether a text asks for all that is known of the user, a person or a thing."""
-    return load_patterns("about").search(text) is not None or asks_for_overview(text)
+    return asks_about_somebody(text) or asks_for_overview(text)
 
 
 def _asks(sentence: str, *, alone: bool) -> bool:
