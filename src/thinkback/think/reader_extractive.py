@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from thinkback.language.clauses import is_order
+from thinkback.language.clauses import is_order, telling_clauses
 from thinkback.language.commands import after_keep_request, has_content
 from thinkback.language.protocol import load_language
 from thinkback.language.relations import LANGUAGES
 from thinkback.language.restrictions import find_restriction
-from thinkback.language.sentences import count_words, is_question, split_sentences
+from thinkback.language.sentences import count_words, is_question, is_supposition, split_sentences
 from thinkback.language.spoken_dates import add_dates
 from thinkback.language.writing_systems import has_han
 from thinkback.think.contract import ProposedChange, ProposedFact, ReadRequest
@@ -105,7 +105,7 @@ class ExtractiveReader:
             # A longer piece is noise without a place to cut it, and the classifier saw only its beginning.
             is_long = len(scored.piece.text) > MAX_PIECE_CHARS
             is_wanted = self._keep_all or scored.piece.sentence.start < wanted
-            is_wanted = is_wanted or (_states_restriction(scored.piece.text) and not is_task)
+            is_wanted = is_wanted or (not is_task and self._states_restriction(scored.piece.text))
             if is_long or not (scored.kept or (is_wanted and is_statement)):
                 continue
             # a longer question may tell a fact beside
@@ -114,6 +114,13 @@ class ExtractiveReader:
 
     def _asks(self, text: str) -> bool:
         return is_question(text) or (self._seems_question is not None and self._seems_question(text))
+
+    def _states_restriction(self, text: str) -> bool:
+        """Whether a sentence says what somebody must not or does not eat, drink or take."""
+        if is_order(text) or is_supposition(text) or (self._asks(text) and not telling_clauses(text)):
+            return False
+        restriction = find_restriction(text)
+        return restriction is not None and restriction.kind != "contraindication"
 
     def _add(self, turn: Turn, scored: ScoredPiece) -> ProposedChange:
         words = scored.piece.text
@@ -125,12 +132,6 @@ class ExtractiveReader:
             kind=scored.kind,
         )
         return ProposedChange(action="add", turn=turn.id, quote=words, fact=fact)
-
-
-def _states_restriction(text: str) -> bool:
-    """Whether a sentence says what somebody must not or does not eat, drink or take: it is always kept."""
-    restriction = None if is_order(text) else find_restriction(text)
-    return restriction is not None and restriction.kind != "contraindication"
 
 
 def _split_keep_request(message: str) -> tuple[str, int]:

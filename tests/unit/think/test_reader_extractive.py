@@ -88,6 +88,8 @@ def test_restrictions_are_always_kept(message: str, words: str) -> None:
         "翻译一下：我对花生过敏",
         "give me a recipe for people who dont eat meat",
         "推荐几道不吃辣的菜",
+        "suppose my son couldn't have penicillin, what would they give him",
+        "花生过敏的小孩能吃杏仁吗",
     ],
 )
 def test_restrictions_in_requests_are_not_kept(message: str) -> None:
