@@ -4,9 +4,9 @@
     -> I start at the bakery on Monday (2025-03-10)
 
 A trained classifier (`think.sentence_classifier`) chooses the sentences; allergies, diets and other
-restrictions are always kept. The words stay as said. What is added stands in parentheses or in front: the
-date that a relative time means, and the question that a short answer answers. The reader proposes nothing
-but `add`; it never retires a thought.
+restrictions are kept unless a request, question or supposition names them. The words stay as said. What is
+added stands in parentheses or in front: the date that a relative time means, and the question that a short
+answer answers. The reader proposes nothing but `add`; it never retires a thought.
 """
 
 from __future__ import annotations
