@@ -10,9 +10,10 @@ import errno
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
@@ -52,13 +53,38 @@ def validate_options(options: Options) -> None:
         )
 
 
-def open_listener(options: Options) -> socket.socket:
-    """Open the socket that all processes accept from; port 0 selects a free port."""
+@contextmanager
+def open_listeners(options: Options) -> Iterator[list[socket.socket]]:
+    """Open the sockets that the answering processes accept from, one for each; see `open_listener`.
+
+    On Linux the kernel distributes connections evenly over several sockets of one port. Elsewhere, and for
+    one process, all have the same socket: a process that is idle accepts all connections that are waiting.
+    """
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(open_listener(options)))
+        if options.workers == 1 or sys.platform != "linux":
+            yield [listener] * options.workers
+            return
+        options = replace(options, port=listener.getsockname()[1])
+        listener.close()  # it has shown that no other server has the port
+        shared = [open_listener(options, shares_port=True) for _ in range(options.workers)]
+        for listener in shared:
+            stack.callback(listener.close)
+        yield shared
+
+
+def open_listener(options: Options, *, shares_port: bool = False) -> socket.socket:
+    """Open a socket to accept from; port 0 selects a free port.
+
+    With `shares_port` other sockets of this user with the same option may have the same port.
+    """
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     listener = socket.socket(family)
     try:
         if os.name == "posix":  # on Windows the option would let two servers share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shares_port:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind((options.host, options.port))
         listener.listen(LISTEN_BACKLOG)
     except OSError as error:
@@ -126,18 +152,18 @@ def serve(
     `create` names the application factory ("module:function"). `on_started` is called once it listens.
     """
     validate_options(options)
-    with closing(open_listener(options)) as listener, _recall_sockets(options) as paths:
+    with open_listeners(options) as listeners, _recall_sockets(options) as paths:
         options = replace(
             options,
-            port=listener.getsockname()[1],
+            port=listeners[0].getsockname()[1],
             recall_sockets=paths,
             shared_limits=options.workers > 1 or config.is_shared_database(settings),
         )
-        on_started(_server_info(settings, options, listener))
+        on_started(_server_info(settings, options, listeners[0]))
         if not supports_workers():
             from thinkback.server.processes.entrypoints import run_single_process
 
-            return run_single_process(settings, options, create, listener)
+            return run_single_process(settings, options, create, listeners[0])
         tasks = [
             *(
                 Task(f"recalling-{number}", RECALL_ENTRYPOINT, (settings, options, path))
@@ -145,11 +171,16 @@ def serve(
             ),
             *(
                 Task(f"answering-{number}", ANSWER_ENTRYPOINT, (settings, options, create, listener))
-                for number in range(1, options.workers + 1)
+                for number, listener in enumerate(listeners, 1)
             ),
             *_think_tasks(settings, options),
         ]
-        return _run_supervisor(tasks, options, listener.close)
+
+        def stop_accepting() -> None:
+            for listener in listeners:
+                listener.close()
+
+        return _run_supervisor(tasks, options, stop_accepting)
 
 
 def work(settings: Settings, options: Options) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from contextlib import closing
+import sys
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 
@@ -28,6 +29,35 @@ def test_foreign_address_is_reported(host: str) -> None:
 def test_port_0_selects_free_port() -> None:
     with closing(start.open_listener(Options(port=0))) as listener:
         assert listener.getsockname()[1] > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems share one socket")
+def test_connections_are_distributed_over_the_answering_processes() -> None:
+    with start.open_listeners(Options(port=0, workers=4)) as listeners, ExitStack() as stack:
+        (port,) = {listener.getsockname()[1] for listener in listeners}
+        for _ in range(200):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        waiting = [_accept_all(listener) for listener in listeners]
+    assert sum(waiting) == 200
+    assert min(waiting) > 20
+
+
+def test_port_shared_by_the_processes_of_one_server_is_refused_to_another() -> None:
+    with start.open_listeners(Options(port=0, workers=2)) as listeners:
+        options = Options(port=listeners[0].getsockname()[1], workers=2)
+        with pytest.raises(InvalidInput, match="already in use"), start.open_listeners(options):
+            pass
+
+
+def _accept_all(listener: socket.socket) -> int:
+    """The number of connections that wait to be accepted."""
+    listener.setblocking(False)
+    count = 0
+    with suppress(BlockingIOError):
+        while True:
+            listener.accept()[0].close()
+            count += 1
+    return count
 
 
 @pytest.mark.parametrize(
