@@ -28,6 +28,8 @@ class RecallWorker:
         threads = count_recall_threads(memories.root.embedder.name)
         self._pool = ThreadPool(threads, max_queued=MAX_QUEUED_RECALLS)
         self._stop = asyncio.Event()
+        self._load_file: ipc_client.LoadFile | None = None
+        self._requests = 0
         self.connections: set[_WorkerConnection] = set()
 
     async def serve(self, path: str, ready: Callable[[Callable[[], None]], None]) -> None:
@@ -35,6 +37,7 @@ class RecallWorker:
         loop = asyncio.get_running_loop()
         if os.path.exists(path):
             os.unlink(path)  # left by a worker that died
+        self._load_file = ipc_client.LoadFile(path, writable=True)
         server = await loop.create_unix_server(lambda: _WorkerConnection(self), path)
         ready(lambda: _call_threadsafe(loop, self._stop.set))
         try:
@@ -44,6 +47,12 @@ class RecallWorker:
             for connection in list(self.connections):
                 await connection.close()
             self._pool.close()
+
+    def count_request(self, change: int) -> None:
+        """Count a request that arrived (1) or was answered (-1), and publish how many there are."""
+        self._requests += change
+        if self._load_file is not None:
+            self._load_file.requests = self._requests
 
     async def recall(
         self, deadline: float, tenant: str, user: str, text: str, texts: list[str]
@@ -71,17 +80,16 @@ class _WorkerConnection(asyncio.Protocol):
     """One client connection. Requests are answered in the order in which they finish."""
 
     def __init__(self, worker: RecallWorker) -> None:
-        self._connections = worker.connections
-        self._recall = worker.recall
+        self._worker = worker
         self._frames = ipc_client.FrameDecoder()
         self.running: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
-        self._connections.add(self)
+        self._worker.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._connections.discard(self)
+        self._worker.connections.discard(self)
 
     async def close(self) -> None:
         """Finish the running requests, then close the connection."""
@@ -92,9 +100,14 @@ class _WorkerConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for number, *fields in self._frames.feed(data):
-            task = asyncio.ensure_future(self._reply(number, self._recall(*fields)))
+            self._worker.count_request(1)
+            task = asyncio.ensure_future(self._reply(number, self._worker.recall(*fields)))
             self.running.add(task)
-            task.add_done_callback(self.running.discard)
+            task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._worker.count_request(-1)
+        self.running.discard(task)
 
     async def _reply(self, number: int, recall: Coroutine[Any, Any, ipc_client.FrameFields]) -> None:
         try:
@@ -102,5 +115,4 @@ class _WorkerConnection(asyncio.Protocol):
         except Exception as error:  # only the type: the message may contain the user's words
             reply = ["failed", type(error).__name__]
         if not self._transport.is_closing():
-            running = sum(len(each.running) for each in self._connections) - 1
-            self._transport.write(ipc_client.encode_frame([number, running, *reply]))
+            self._transport.write(ipc_client.encode_frame([number, *reply]))

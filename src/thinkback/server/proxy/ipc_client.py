@@ -3,20 +3,22 @@
 Messages are JSON arrays with a 4-byte length prefix:
 
 request  [number, deadline, tenant, user, text, texts]
-reply    [number, running, "found", used, block, seconds, cpu seconds]
-         [number, running, "failed", error type]
+reply    [number, "found", used, block, seconds, cpu seconds]
+         [number, "failed", error type]
 
-`running` is the number of other requests that the worker has when it replies.
+A file beside the socket, which is mapped into memory, says how many requests the worker has (`LoadFile`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import mmap
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from thinkback.memory import Memory
@@ -36,8 +38,8 @@ MAX_FRAME_BYTES = 64 << 20
 MAX_UNREAD_BYTES = 4 << 20  # that may wait for a worker which does not read
 RECONNECT_DELAY_SECONDS = 0.2
 MAX_LOAD_DIFFERENCE = 1  # requests that the first worker of a user may have more than the second one
-LOAD_KNOWN_SECONDS = 0.05  # after a reply
 _LENGTH_BYTES = 4
+_MAX_LOAD = 255  # it is one byte, so that it is never read half-written
 
 FrameFields = list[Any]
 
@@ -74,6 +76,32 @@ def encode_used(used: tuple[RecalledItem, ...]) -> FrameFields:
 
 def decode_used(fields: FrameFields) -> tuple[RecalledItem, ...]:
     return tuple(RecalledItem(*item) for item in fields)
+
+
+class LoadFile:
+    """The number of requests that a worker has, of all processes, at most 255.
+
+    The worker writes it, and all answering processes read it: what one of them knows from replies is too old
+    to choose the less busy worker.
+    """
+
+    def __init__(self, socket_path: str, *, writable: bool = False) -> None:
+        """Create it, or map the existing one. Raises `OSError` if there is none."""
+        path = Path(f"{socket_path}.load")
+        if writable:
+            path.unlink(missing_ok=True)  # not overwritten: reading a map of an empty file ends a process
+            path.write_bytes(b"\0")
+        with path.open("r+b" if writable else "rb") as file:
+            access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
+            self._map = mmap.mmap(file.fileno(), 1, access=access)
+
+    @property
+    def requests(self) -> int:
+        return self._map[0]
+
+    @requests.setter
+    def requests(self, number: int) -> None:
+        self._map[0] = min(number, _MAX_LOAD)
 
 
 class RemoteError(Exception):
@@ -131,8 +159,7 @@ class IpcRecallClient:
         other = self._connections[(first + 1 + hashed // count % (count - 1)) % count]
         if one.is_lost or other.is_lost:
             return other if one.is_lost and not other.is_lost else one
-        now = time.monotonic()
-        return other if one.load(now) > other.load(now) + MAX_LOAD_DIFFERENCE else one
+        return other if one.load > other.load + MAX_LOAD_DIFFERENCE else one
 
 
 class _ClientConnection(asyncio.Protocol):
@@ -147,7 +174,7 @@ class _ClientConnection(asyncio.Protocol):
         self._not_before = 0.0
         self._reconnecting: asyncio.Task[None] | None = None
         self._closed = False
-        self._load, self._load_known_until = 0, 0.0
+        self._load_file: LoadFile | None = None
         self.on_reconnect: Callable[[], None] = lambda: None
 
     @property
@@ -155,9 +182,11 @@ class _ClientConnection(asyncio.Protocol):
         """Whether the worker had been reached and is away."""
         return self._reconnecting is not None
 
-    def load(self, now: float) -> int:
-        """How many requests the worker probably has, of all processes if it has replied just now."""
-        return self._load if now < self._load_known_until else len(self._waiting)
+    @property
+    def load(self) -> int:
+        """How many requests the worker has. Those of this process may still be on their way to it."""
+        own = len(self._waiting)
+        return own if self._load_file is None else max(own, self._load_file.requests)
 
     async def request(self, fields: FrameFields, seconds: float) -> list[Any]:
         if self._transport is None:
@@ -172,7 +201,6 @@ class _ClientConnection(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[list[Any]] = loop.create_future()
         self._waiting[number] = reply
-        self._load += 1
         transport.write(encode_frame([number, *fields]))
         timer = loop.call_later(seconds, _expire, reply)
         try:
@@ -216,12 +244,13 @@ class _ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
         self._frames = FrameDecoder()
+        with suppress(OSError):
+            self._load_file = LoadFile(self._path)
         if self._closed:  # closed while the connection was being opened
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        for number, running, kind, *rest in self._frames.feed(data):
-            self._load, self._load_known_until = running, time.monotonic() + LOAD_KNOWN_SECONDS
+        for number, kind, *rest in self._frames.feed(data):
             reply = self._waiting.get(number)
             if reply is None or reply.done():
                 continue

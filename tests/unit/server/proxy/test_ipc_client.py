@@ -18,11 +18,12 @@ from thinkback.server.circuit_breaker import FAILURE_THRESHOLD
 from thinkback.server.processes.recall_worker import RecallWorker
 from thinkback.server.proxy.exchange import ChatQuery
 from thinkback.server.proxy.handler import RecallStep
-from thinkback.server.proxy.ipc_client import MAX_UNREAD_BYTES, IpcRecallClient, RemoteError
+from thinkback.server.proxy.ipc_client import MAX_UNREAD_BYTES, IpcRecallClient, LoadFile, RemoteError
 from thinkback.server.proxy.recall_client import ChatTurn, LocalRecallClient, UnusableQuery
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.telemetry import Telemetry
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
+from thinkback.types import Recollection
 
 LIVES = ChatTurn(query="I live in Lyon.", response="Noted.", session="s", key=None)
 QUERY = ChatQuery(text="Where do I live?", texts=("Where do I live?",))
@@ -158,6 +159,71 @@ def test_late_recall_exceeds_deadline(memory: Memory, options: Options) -> None:
 
     with running_worker(memory, options):
         with_client(memory, replace(options, recall_timeout_seconds=0.0), late)
+
+
+def test_load_file_of_a_restarted_worker_replaces_the_one_that_is_still_mapped(tmp_path: Path) -> None:
+    path = str(tmp_path / "worker")
+    with pytest.raises(FileNotFoundError):
+        LoadFile(path)
+    written = LoadFile(path, writable=True)
+    read = LoadFile(path)
+    written.requests = 7
+    assert read.requests == 7
+    restarted = LoadFile(path, writable=True)
+    restarted.requests = 1000
+    assert (read.requests, LoadFile(path).requests) == (7, 255)
+
+
+def test_less_busy_worker_of_a_user_recalls(memory: Memory, options: Options, tmp_path: Path) -> None:
+    """The load is known from the workers themselves, whichever processes it comes from."""
+    paths = [str(tmp_path / name) for name in ("one", "other")]
+    sockets = [replace(options, recall_sockets=(path,)) for path in paths]
+
+    async def story(client: IpcRecallClient) -> None:
+        await client.remember(memory, LIVES)
+        connections = client._connections
+        for connection in connections:
+            await connection._ensure_open()
+        usual = client._connection_for(memory)
+        (other,) = (each for each in connections if each is not usual)
+        usual._load_file = LoadFile(usual._path, writable=True)
+        usual._load_file.requests = 9
+        assert client._connection_for(memory) is other
+        usual._load_file.requests = 0
+        assert client._connection_for(memory) is usual
+        assert "Lyon" in (await client.recall(memory, QUERY)).block
+        assert (usual.load, other.load) == (0, 0)
+
+    with running_worker(memory, sockets[0]), running_worker(memory, sockets[1]):
+        with_client(memory, replace(options, recall_sockets=tuple(paths)), story)
+
+
+def test_worker_publishes_how_many_requests_it_has(
+    memory: Memory, options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = threading.Event()
+    recall = Memory.recall
+
+    def slow(memory: Memory, query: str, k: int) -> Recollection:
+        assert free.wait(20)
+        return recall(memory, query, k)
+
+    async def story(client: IpcRecallClient) -> None:
+        await client.remember(memory, LIVES)
+        await client._connections[0]._ensure_open()
+        load = LoadFile(options.recall_sockets[0])  # as another process sees it
+        monkeypatch.setattr(Memory, "recall", slow)
+        tasks = [asyncio.ensure_future(client.recall(memory, QUERY)) for _ in range(5)]
+        async with asyncio.timeout(10):
+            while load.requests < 5:
+                await asyncio.sleep(0.01)
+            free.set()
+            assert all("Lyon" in found.block for found in await asyncio.gather(*tasks))
+            while load.requests:
+                await asyncio.sleep(0.01)
+
+    with running_worker(memory, options):
+        with_client(memory, options, story)
 
 
 def test_without_worker_this_process_recalls(memory: Memory, options: Options) -> None:
