@@ -12,6 +12,7 @@ import re
 from datetime import datetime
 
 from thinkback.language.dates import TimeExpression, find_time_expressions, format_interval
+from thinkback.language.text_cache import cache_by_digest
 from thinkback.language.writing_systems import has_han
 
 _ABSOLUTE = re.compile(r"(?:19|20)\d\d")
@@ -92,9 +93,19 @@ def add_dates(text: str, at: datetime) -> str:
     """Write the dates of the relative times of a text in parentheses after them; `at` is when it was said."""
     result: list[str] = []
     done = 0
+    for end, date in _find_dates(text, at):
+        result += [text[done:end], f" ({date})"]
+        done = end
+    return "".join([*result, text[done:]])
+
+
+@cache_by_digest(8192, min_characters=1)
+def _find_dates(text: str, at: datetime) -> tuple[tuple[int, str], ...]:
+    """Where the relative times of a text end, with their dates."""
+    found: list[tuple[int, str]] = []
     earlier = find_time_expressions(text, at, past=True)
     if not earlier:
-        return text
+        return ()
     later = {time.span: time for time in find_time_expressions(text, at, past=False)}
     for past in earlier:
         start, end = past.span
@@ -111,9 +122,8 @@ def add_dates(text: str, at: datetime) -> str:
         else:
             time = _choose(past, future, words, text, at)
         if time is not None:
-            result += [text[done:end], f" ({format_interval(time)})"]
-            done = end
-    return "".join([*result, text[done:]])
+            found.append((end, format_interval(time)))
+    return tuple(found)
 
 
 def _choose(

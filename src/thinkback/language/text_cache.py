@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from hashlib import blake2b
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 Value = TypeVar("Value")
+Rest = ParamSpec("Rest")
 
 _RECENT_TEXTS = 8
 _MIN_CACHED_CHARACTERS = 32  # for most functions computing is faster than a lookup for shorter texts
@@ -21,26 +22,29 @@ _clear_functions: list[Callable[[], None]] = []
 
 def cache_by_digest(
     max_entries: int, min_characters: int = _MIN_CACHED_CHARACTERS
-) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
+) -> Callable[[Callable[Concatenate[str, Rest], Value]], Callable[Concatenate[str, Rest], Value]]:
     """Cache the results of about the last `max_entries` texts of at least `min_characters`.
 
-    The decorated function must depend on its text only.
+    The decorated function must depend on its text and its further positional arguments only, and its result
+    must not contain the text.
     """
 
-    def decorate(function: Callable[[str], Value]) -> Callable[[str], Value]:
-        newer: dict[bytes, Value] = {}
-        older: dict[bytes, Value] = {}
+    def decorate(
+        function: Callable[Concatenate[str, Rest], Value],
+    ) -> Callable[Concatenate[str, Rest], Value]:
+        newer: dict[tuple[object, ...], Value] = {}
+        older: dict[tuple[object, ...], Value] = {}
 
         @wraps(function)
-        def cached(text: str) -> Value:
+        def cached(text: str, /, *args: Rest.args, **named: Rest.kwargs) -> Value:
             nonlocal newer, older
-            if len(text) < min_characters:
-                return function(text)
-            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if len(text) < min_characters or named:
+                return function(text, *args, **named)
+            key = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(), *args)
             recent, former = newer, older  # another thread may exchange them meanwhile
             if key in recent:
                 return recent[key]
-            value = former[key] if key in former else function(text)
+            value = former[key] if key in former else function(text, *args, **named)
             if len(newer) >= max_entries // 2:  # two generations; the older one is dropped whole
                 newer, older = {}, newer
             newer[key] = value

@@ -58,6 +58,19 @@ def test_cache_stores_none() -> None:
     assert computed == ["call"]
 
 
+def test_results_for_other_arguments_are_computed() -> None:
+    computed: list[int] = []
+
+    @cache_by_digest(8)
+    def repeated(text: str, times: int) -> int:
+        computed.append(times)
+        return len(text) * times
+
+    assert [repeated(LONG, times) for times in (1, 2, 1, 2)] == [len(LONG), 2 * len(LONG)] * 2
+    assert repeated(LONG, times=3) == 3 * len(LONG)
+    assert computed == [1, 2, 3]
+
+
 def test_cache_is_bounded() -> None:
     size = 16
     length, computed = make_counting_cache(size)

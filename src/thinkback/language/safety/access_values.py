@@ -227,6 +227,10 @@ def find_candidates(
         distant = frozenset().union(
             *(each.concepts for each in sentences[max(0, number - 3) : max(0, number - 1)])
         )
+        is_about_access = is_beside_access or any(map(_is_access, sentence.concepts))
+        if not is_about_access and not _MAY_BE_STRONG.search(text, sentence.start, sentence.end):
+            before = sentence
+            continue
         for candidate in _sentence_candidates(text, sentence, before):
             is_known = any(start < candidate.end and candidate.start < end for start, end in known)
             is_about_access = is_beside_access or _mentions_access(sentence, candidate)
@@ -241,6 +245,7 @@ _REFERENCE = re.compile(  # of a memory, and of a version of a reader or prompt
     r"\b(?:turn|thought|action):\d+\b|\b(?:rules|read|updates|merge|forget)@\d{1,2}\b"
 )
 _SHAPES_OF_PASSWORDS = ("strong",)  # candidates even where nothing else is about access
+_MAY_BE_STRONG = re.compile(r"[#$%^&*~@]|[!_+|?](?=\S)")
 _MAY_CONTAIN = re.compile(
     rf"\d|[\"'“「『«„:=：]|[a-z][A-Z]|[!#$%^*~_+&][A-Za-z0-9]|{HAN_DIGIT}{{3}}|{DIGIT_WORD}\W|{TENS_WORD}\W|[是叫为说答填写输念报]"
     r"|\b(?:is|was|are|say|says|use|with|answer|enter|type|ist|lautet|est|sag|es)\s",
@@ -281,13 +286,9 @@ def _numbers(text: str, sentence: _Sentence) -> Iterator[Candidate]:
         value = each[0].lstrip(_LEADING)
         first = each.end() - len(value)
         value = value.rstrip(_TRAILING)
-        end_of_value = first + len(value)
-        is_price = _PRICE_VALUE.fullmatch(value) or (
-            value.isdigit() and _is_price(text, (first, end_of_value), sentence)
-        )
-        shape = None if is_price or has_other_label(each) else _token_shape(value)
-        if shape:
-            yield Candidate(first, end_of_value, shape)
+        shape = _token_shape(value)
+        if shape and not _PRICE_VALUE.fullmatch(value) and not has_other_label(each):
+            yield Candidate(first, first + len(value), shape)
     for each in _NUMBER.finditer(text, start, end):
         if not _is_other_number(text, each, sentence):
             yield Candidate(*each.span(), _number_shape(each[0]))
