@@ -37,7 +37,6 @@ from thinkback.types import RecalledItem
 MAX_FRAME_BYTES = 64 << 20
 MAX_UNREAD_BYTES = 4 << 20  # that may wait for a worker which does not read
 RECONNECT_DELAY_SECONDS = 0.2
-MAX_LOAD_DIFFERENCE = 1  # requests that the first worker of a user may have more than the second one
 _LENGTH_BYTES = 4
 _MAX_LOAD = 255  # it is one byte, so that it is never read half-written
 
@@ -159,7 +158,7 @@ class IpcRecallClient:
         other = self._connections[(first + 1 + hashed // count % (count - 1)) % count]
         if one.is_lost or other.is_lost:
             return other if one.is_lost and not other.is_lost else one
-        return other if one.load > other.load + MAX_LOAD_DIFFERENCE else one
+        return other if one.load > other.load else one
 
 
 class _ClientConnection(asyncio.Protocol):
