@@ -1,4 +1,4 @@
-"""Caches for functions of one text.
+"""Caches for functions of a text.
 
 Every recall analyses the same immutable turns again: `cache_by_digest`. The key is a digest because erased
 text must not survive in a cache. And every recall analyses its query in several places: `cache_recent`.

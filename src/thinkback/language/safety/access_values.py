@@ -223,14 +223,14 @@ def find_candidates(
         is_beside_access = any(
             any(map(_is_access, each.concepts)) for each in (*sentences[max(0, number - 3) : number], *beside)
         )
+        may_be_about_access = is_beside_access or any(map(_is_access, sentence.concepts))
+        if not may_be_about_access and not _MAY_BE_STRONG.search(text, sentence.start, sentence.end):
+            before = sentence
+            continue
         around = frozenset().union(*(each.concepts for each in beside))
         distant = frozenset().union(
             *(each.concepts for each in sentences[max(0, number - 3) : max(0, number - 1)])
         )
-        is_about_access = is_beside_access or any(map(_is_access, sentence.concepts))
-        if not is_about_access and not _MAY_BE_STRONG.search(text, sentence.start, sentence.end):
-            before = sentence
-            continue
         for candidate in _sentence_candidates(text, sentence, before):
             is_known = any(start < candidate.end and candidate.start < end for start, end in known)
             is_about_access = is_beside_access or _mentions_access(sentence, candidate)
@@ -245,7 +245,8 @@ _REFERENCE = re.compile(  # of a memory, and of a version of a reader or prompt
     r"\b(?:turn|thought|action):\d+\b|\b(?:rules|read|updates|merge|forget)@\d{1,2}\b"
 )
 _SHAPES_OF_PASSWORDS = ("strong",)  # candidates even where nothing else is about access
-_MAY_BE_STRONG = re.compile(r"[#$%^&*~@]|[!_+|?](?=\S)")
+_MAY_BE_STRONG = re.compile(r"[#$%^&*~@]|[!_+|?](?=\S)")  # matches wherever `_TOKEN_SYMBOL` does
+_TOKEN_SYMBOL = re.compile(r"[!#$%^&*~_+@|?](?!\Z)|[#$%^&*~@]")
 _MAY_CONTAIN = re.compile(
     rf"\d|[\"'“「『«„:=：]|[a-z][A-Z]|[!#$%^*~_+&][A-Za-z0-9]|{HAN_DIGIT}{{3}}|{DIGIT_WORD}\W|{TENS_WORD}\W|[是叫为说答填写输念报]"
     r"|\b(?:is|was|are|say|says|use|with|answer|enter|type|ist|lautet|est|sag|es)\s",
@@ -399,7 +400,7 @@ def _token_shape(value: str) -> str | None:
     has_digit = any(c.isdigit() for c in value)
     if not any(c.isalpha() for c in value):
         return None
-    symbols = re.search(r"[!#$%^&*~_+@|?](?!\Z)|[#$%^&*~@]", value) is not None
+    symbols = _TOKEN_SYMBOL.search(value) is not None
     if has_digit:
         return "long" if len(value) >= 16 else "strong" if symbols else "mixed"
     return "symbols" if symbols else "camel" if _CAMEL.search(value) else "hyphens" if "-" in value else None

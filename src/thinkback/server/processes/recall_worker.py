@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import Callable, Coroutine
@@ -15,6 +16,8 @@ from thinkback.server.proxy.exchange import ChatQuery
 from thinkback.server.proxy.recall_client import count_recall_threads, recall_memories
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.thread_pool import DeadlineExceeded, ThreadPool
+
+_log = logging.getLogger("thinkback.server.recalling")
 
 MAX_QUEUED_RECALLS = 256  # more would miss their deadline anyway
 
@@ -37,7 +40,10 @@ class RecallWorker:
         loop = asyncio.get_running_loop()
         if os.path.exists(path):
             os.unlink(path)  # left by a worker that died
-        self._load_file = ipc_client.LoadFile(path, writable=True)
+        try:
+            self._load_file = ipc_client.LoadFile.create(path)
+        except OSError as error:  # recall works without it
+            _log.warning("cannot publish how busy this process is: %s", error)
         server = await loop.create_unix_server(lambda: _WorkerConnection(self), path)
         ready(lambda: _call_threadsafe(loop, self._stop.set))
         try:
@@ -100,19 +106,18 @@ class _WorkerConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for number, *fields in self._frames.feed(data):
+            recall = self._worker.recall(*fields)
             self._worker.count_request(1)
-            task = asyncio.ensure_future(self._reply(number, self._worker.recall(*fields)))
+            task = asyncio.ensure_future(self._reply(number, recall))
             self.running.add(task)
-            task.add_done_callback(self._finished)
-
-    def _finished(self, task: asyncio.Task[None]) -> None:
-        self._worker.count_request(-1)
-        self.running.discard(task)
+            task.add_done_callback(self.running.discard)
 
     async def _reply(self, number: int, recall: Coroutine[Any, Any, ipc_client.FrameFields]) -> None:
         try:
             reply = await recall
         except Exception as error:  # only the type: the message may contain the user's words
             reply = ["failed", type(error).__name__]
+        finally:  # before the reply, because the user's next request may follow at once
+            self._worker.count_request(-1)
         if not self._transport.is_closing():
             self._transport.write(ipc_client.encode_frame([number, *reply]))

@@ -6,14 +6,12 @@ referred to by name and only loaded there.
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
@@ -21,12 +19,12 @@ from thinkback import config
 from thinkback.config import Settings
 from thinkback.errors import InvalidInput
 from thinkback.server.middleware.hosts import check_exposure, describe_open_access
+from thinkback.server.processes.listeners import leave_connections_to_others, open_listeners
 from thinkback.server.processes.supervisor import Supervisor, Task
 from thinkback.server.services import Options
 from thinkback.server.telemetry import logs
 from thinkback.server.telemetry.metrics import MULTIPROCESS_DIR_VARIABLE
 
-LISTEN_BACKLOG = 2048  # connections that may wait to be accepted
 ANSWER_ENTRYPOINT = "thinkback.server.processes.entrypoints:run_answer_process"
 RECALL_ENTRYPOINT = "thinkback.server.processes.entrypoints:run_recall_process"
 THINK_ENTRYPOINT = "thinkback.server.processes.entrypoints:run_think_process"
@@ -53,46 +51,6 @@ def validate_options(options: Options) -> None:
         )
 
 
-@contextmanager
-def open_listeners(options: Options) -> Iterator[list[socket.socket]]:
-    """Open the sockets that the answering processes accept from, one for each; see `open_listener`.
-
-    On Linux the kernel distributes connections evenly over several sockets of one port. Elsewhere, and for
-    one process, all have the same socket: a process that is idle accepts all connections that are waiting.
-    """
-    with ExitStack() as stack:
-        listener = stack.enter_context(closing(open_listener(options)))
-        if options.workers == 1 or sys.platform != "linux":
-            yield [listener] * options.workers
-            return
-        options = replace(options, port=listener.getsockname()[1])
-        listener.close()  # it has shown that no other server has the port
-        shared = [open_listener(options, shares_port=True) for _ in range(options.workers)]
-        for listener in shared:
-            stack.callback(listener.close)
-        yield shared
-
-
-def open_listener(options: Options, *, shares_port: bool = False) -> socket.socket:
-    """Open a socket to accept from; port 0 selects a free port.
-
-    With `shares_port` other sockets of this user with the same option may have the same port.
-    """
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    listener = socket.socket(family)
-    try:
-        if os.name == "posix":  # on Windows the option would let two servers share the port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if shares_port:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        listener.bind((options.host, options.port))
-        listener.listen(LISTEN_BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise _listen_error(options, error) from error
-    return listener
-
-
 def redact_url(url: str) -> str:
     """A URL without user, password and query."""
     parts = _split_url(url)
@@ -117,15 +75,6 @@ def _is_this_server(upstream: SplitResult, options: Options) -> bool:
     port = upstream.port or (443 if upstream.scheme == "https" else 80)
     names = {options.host.lower(), "localhost", "127.0.0.1", "::1", *options.allow_hosts}
     return port == options.port and upstream.hostname in names
-
-
-def _listen_error(options: Options, error: OSError) -> InvalidInput:
-    address = f"{options.host}:{options.port}"
-    if error.errno == errno.EADDRINUSE:
-        return InvalidInput(f"{address} is already in use: stop the other program, or choose another --port")
-    if error.errno == errno.EACCES:
-        return InvalidInput(f"no permission to listen on {address}: choose a --port above 1023")
-    return InvalidInput(f"{address} is not an address of this machine: {error.strerror or error}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,14 +113,15 @@ def serve(
             from thinkback.server.processes.entrypoints import run_single_process
 
             return run_single_process(settings, options, create, listeners[0])
+        answering = {f"answering-{number}": listener for number, listener in enumerate(listeners, 1)}
         tasks = [
             *(
                 Task(f"recalling-{number}", RECALL_ENTRYPOINT, (settings, options, path))
                 for number, path in enumerate(paths, 1)
             ),
             *(
-                Task(f"answering-{number}", ANSWER_ENTRYPOINT, (settings, options, create, listener))
-                for number, listener in enumerate(listeners, 1)
+                Task(name, ANSWER_ENTRYPOINT, (settings, options, create, listener))
+                for name, listener in answering.items()
             ),
             *_think_tasks(settings, options),
         ]
@@ -180,13 +130,17 @@ def serve(
             for listener in listeners:
                 listener.close()
 
-        return _run_supervisor(tasks, options, stop_accepting)
+        def on_exit(name: str) -> None:
+            if name in answering:
+                leave_connections_to_others(answering[name], listeners)
+
+        return _run_supervisor(tasks, options, stop_accepting, on_exit)
 
 
 def work(settings: Settings, options: Options) -> int:
     """Only think, for servers on the same database elsewhere; returns the exit code."""
     _has_keys(settings)
-    return _run_supervisor(_think_tasks(settings, options), options, lambda: None)
+    return _run_supervisor(_think_tasks(settings, options), options, lambda: None, lambda name: None)
 
 
 def _server_info(settings: Settings, options: Options, listener: socket.socket) -> ServerInfo:
@@ -221,14 +175,21 @@ def _think_tasks(settings: Settings, options: Options) -> list[Task]:
     ]
 
 
-def _run_supervisor(tasks: Sequence[Task], options: Options, on_stop: Callable[[], None]) -> int:
-    with metrics_directory() as on_exit:
+def _run_supervisor(
+    tasks: Sequence[Task], options: Options, on_stop: Callable[[], None], on_exit: Callable[[str], None]
+) -> int:
+    with metrics_directory() as forget_metrics:
+
+        def exited(name: str, pid: int) -> None:
+            forget_metrics(pid)
+            on_exit(name)
+
         return Supervisor(
             tasks,
             grace_seconds=options.grace_seconds,
             logs=logs.configure_logging(options.log_level),
             on_stop=on_stop,
-            on_exit=on_exit,
+            on_exit=exited,
         ).run()
 
 

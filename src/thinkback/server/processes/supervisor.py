@@ -101,7 +101,7 @@ class Supervisor:
         grace_seconds: float,
         logs: EventLog,
         on_stop: Callable[[], None] = lambda: None,
-        on_exit: Callable[[int], None] = lambda pid: None,
+        on_exit: Callable[[str, int], None] = lambda name, pid: None,
     ) -> None:
         self._slots = [_Slot(task) for task in tasks]
         self._grace_seconds = grace_seconds
@@ -167,7 +167,7 @@ class Supervisor:
                 continue
             process.join()
             if process.pid is not None:
-                self._on_exit(process.pid)
+                self._on_exit(slot.task.name, process.pid)
             code = process.exitcode
             self._release(slot)
             if self._deadline is None:

@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from thinkback.memory import Memory
 from thinkback.server.proxy.exchange import ChatQuery
@@ -78,21 +78,33 @@ def decode_used(fields: FrameFields) -> tuple[RecalledItem, ...]:
 
 
 class LoadFile:
-    """The number of requests that a worker has, of all processes, at most 255.
+    """The number of requests that a worker has from all answering processes, at most 255.
 
-    The worker writes it, and all answering processes read it: what one of them knows from replies is too old
-    to choose the less busy worker.
+    The worker writes it, and the answering processes read it: what one of them knows from its replies is too
+    old to choose the less busy worker.
     """
 
-    def __init__(self, socket_path: str, *, writable: bool = False) -> None:
-        """Create it, or map the existing one. Raises `OSError` if there is none."""
-        path = Path(f"{socket_path}.load")
-        if writable:
-            path.unlink(missing_ok=True)  # not overwritten: reading a map of an empty file ends a process
-            path.write_bytes(b"\0")
-        with path.open("r+b" if writable else "rb") as file:
-            access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
-            self._map = mmap.mmap(file.fileno(), 1, access=access)
+    def __init__(self, file: BinaryIO, access: int) -> None:
+        self._map = mmap.mmap(file.fileno(), 1, access=access)
+
+    @classmethod
+    def create(cls, socket_path: str) -> LoadFile:
+        """Create it. A former one stays as it is for those who have mapped it; raises `OSError`."""
+        path = _load_path(socket_path)
+        path.unlink(missing_ok=True)
+        with path.open("x+b") as file:
+            file.write(b"\0")
+            file.flush()
+            return cls(file, mmap.ACCESS_WRITE)
+
+    @classmethod
+    def open(cls, socket_path: str) -> LoadFile | None:
+        """Map the existing one; None if there is none."""
+        try:
+            with _load_path(socket_path).open("rb") as file:
+                return cls(file, mmap.ACCESS_READ)
+        except (OSError, ValueError):  # none, or an empty one
+            return None
 
     @property
     def requests(self) -> int:
@@ -101,6 +113,10 @@ class LoadFile:
     @requests.setter
     def requests(self, number: int) -> None:
         self._map[0] = min(number, _MAX_LOAD)
+
+
+def _load_path(socket_path: str) -> Path:
+    return Path(f"{socket_path}.load")
 
 
 class RemoteError(Exception):
@@ -178,7 +194,7 @@ class _ClientConnection(asyncio.Protocol):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the worker had been reached and is away."""
+        """Whether the worker is away: it ended, or could not be reached."""
         return self._reconnecting is not None
 
     @property
@@ -215,6 +231,10 @@ class _ClientConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def _start_reconnecting(self) -> None:
+        if not self._closed and self._reconnecting is None:
+            self._reconnecting = asyncio.ensure_future(self._reconnect())
+
     async def _reconnect(self) -> None:
         """Try until the worker is back, whether or not chats ask for it."""
         while self._transport is None:
@@ -236,6 +256,7 @@ class _ClientConnection(asyncio.Protocol):
             await asyncio.get_running_loop().create_unix_connection(lambda: self, self._path)
         except OSError as error:
             self._not_before = time.monotonic() + RECONNECT_DELAY_SECONDS
+            self._start_reconnecting()
             raise WorkerUnavailable(type(error).__name__) from None
         finally:
             self._opening = None
@@ -243,8 +264,7 @@ class _ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
         self._frames = FrameDecoder()
-        with suppress(OSError):
-            self._load_file = LoadFile(self._path)
+        self._load_file = LoadFile.open(self._path)
         if self._closed:  # closed while the connection was being opened
             transport.close()
 
@@ -259,9 +279,8 @@ class _ClientConnection(asyncio.Protocol):
                 reply.set_result(rest)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        if not self._closed and self._reconnecting is None:
-            self._reconnecting = asyncio.ensure_future(self._reconnect())
+        self._transport = self._load_file = None
+        self._start_reconnecting()
         for reply in self._waiting.values():
             if not reply.done():
                 reply.set_exception(WorkerUnavailable("the recall worker has disconnected"))

@@ -2,62 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-import sys
-from contextlib import ExitStack, closing, suppress
-
 import pytest
 
 from thinkback.errors import InvalidInput
 from thinkback.server.processes import start
 from thinkback.server.services import Options
-
-
-def test_port_in_use_is_reported() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as other:
-        port = other.getsockname()[1]
-        with pytest.raises(InvalidInput, match=f"127.0.0.1:{port} is already in use.*--port"):
-            start.open_listener(Options(port=port))
-
-
-@pytest.mark.parametrize("host", ["192.0.2.7", "no-such-host.invalid"])
-def test_foreign_address_is_reported(host: str) -> None:
-    with pytest.raises(InvalidInput, match=f"{host}:8765 is not an address of this machine"):
-        start.open_listener(Options(host=host))
-
-
-def test_port_0_selects_free_port() -> None:
-    with closing(start.open_listener(Options(port=0))) as listener:
-        assert listener.getsockname()[1] > 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems share one socket")
-def test_connections_are_distributed_over_the_answering_processes() -> None:
-    with start.open_listeners(Options(port=0, workers=4)) as listeners, ExitStack() as stack:
-        (port,) = {listener.getsockname()[1] for listener in listeners}
-        for _ in range(200):
-            stack.enter_context(socket.create_connection(("127.0.0.1", port)))
-        waiting = [_accept_all(listener) for listener in listeners]
-    assert sum(waiting) == 200
-    assert min(waiting) > 20
-
-
-def test_port_shared_by_the_processes_of_one_server_is_refused_to_another() -> None:
-    with start.open_listeners(Options(port=0, workers=2)) as listeners:
-        options = Options(port=listeners[0].getsockname()[1], workers=2)
-        with pytest.raises(InvalidInput, match="already in use"), start.open_listeners(options):
-            pass
-
-
-def _accept_all(listener: socket.socket) -> int:
-    """The number of connections that wait to be accepted."""
-    listener.setblocking(False)
-    count = 0
-    with suppress(BlockingIOError):
-        while True:
-            listener.accept()[0].close()
-            count += 1
-    return count
 
 
 @pytest.mark.parametrize(

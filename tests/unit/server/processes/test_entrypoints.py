@@ -17,7 +17,7 @@ import pytest
 from thinkback.config import Settings
 from thinkback.memory import Memory
 from thinkback.server.processes import entrypoints
-from thinkback.server.processes.start import open_listener
+from thinkback.server.processes.listeners import open_listener
 from thinkback.server.processes.supervisor import STOP_MESSAGE, StopPipe
 from thinkback.server.services import Options
 from thinkback.server.telemetry import logs

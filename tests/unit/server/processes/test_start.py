@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class Supervised:
     """Replaces the supervisor and records its arguments."""
 
     tasks: Sequence[Task] = ()
+    during: Callable[[], None] = staticmethod(lambda: None)
 
     def __call__(self, tasks: Sequence[Task], **options: Any) -> Supervised:
         self.tasks, self.options = tasks, options
@@ -42,6 +44,7 @@ class Supervised:
 
     def run(self) -> int:
         assert MULTIPROCESS_DIR_VARIABLE in os.environ
+        self.during()
         self.options["on_stop"]()
         return 7
 
@@ -71,6 +74,25 @@ def test_serve_starts_answer_and_think_processes(supervised: Supervised, setting
     assert started.open
     with socket.create_server(("127.0.0.1", given.port)):  # the listener is closed
         pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems share one socket")
+def test_connections_do_not_wait_for_a_process_that_ended(supervised: Supervised, settings: Settings) -> None:
+    def listening() -> list[int]:
+        sockets = [task.args[-1] for task in supervised.tasks if task.name.startswith("answering")]
+        return [each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for each in sockets]
+
+    def ends() -> None:
+        supervised.tasks[1].args[-1].listen()  # as the second process does when it is ready
+        assert listening() == [1, 1]
+        supervised.options["on_exit"]("answering-1", 12345)
+        assert listening() == [0, 1]
+        supervised.options["on_exit"]("thinking-1", 12346)
+        assert listening() == [0, 1]
+
+    supervised.during = ends
+    options = Options(port=0, workers=2, thinkers=1)
+    assert start.serve(settings, options, create="m:f", on_started=lambda _: None) == 7
 
 
 def test_serve_on_all_addresses_needs_key(supervised: Supervised, settings: Settings) -> None:

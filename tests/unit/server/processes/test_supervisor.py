@@ -160,8 +160,10 @@ def test_supervisor_runs_in_process(tmp_path: Path, kinds: tuple[str, ...], code
         processes.Task(kind, f"tests.supervisor_tasks:{kind}", (str(tmp_path), f"{number}-{kind}"))
         for number, kind in enumerate(kinds)
     ]
-    deaths: list[int] = []
-    supervisor = processes.Supervisor(tasks, grace_seconds=30, logs=EventLog(), on_exit=deaths.append)
+    deaths: list[str] = []
+    supervisor = processes.Supervisor(
+        tasks, grace_seconds=30, logs=EventLog(), on_exit=lambda name, pid: deaths.append(name)
+    )
 
     def end_it() -> None:
         while len([path for path in tmp_path.iterdir() if " lives " in path.name]) < lives:
@@ -176,3 +178,4 @@ def test_supervisor_runs_in_process(tmp_path: Path, kinds: tuple[str, ...], code
         ending.join()
     assert signal.getsignal(signal.SIGTERM) is before
     assert len(deaths) == len(list(tmp_path.iterdir())) - len(list(tmp_path.glob("* stopped *")))
+    assert set(deaths) == set(kinds)

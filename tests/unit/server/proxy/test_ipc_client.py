@@ -18,7 +18,13 @@ from thinkback.server.circuit_breaker import FAILURE_THRESHOLD
 from thinkback.server.processes.recall_worker import RecallWorker
 from thinkback.server.proxy.exchange import ChatQuery
 from thinkback.server.proxy.handler import RecallStep
-from thinkback.server.proxy.ipc_client import MAX_UNREAD_BYTES, IpcRecallClient, LoadFile, RemoteError
+from thinkback.server.proxy.ipc_client import (
+    MAX_UNREAD_BYTES,
+    IpcRecallClient,
+    LoadFile,
+    RemoteError,
+    WorkerUnavailable,
+)
 from thinkback.server.proxy.recall_client import ChatTurn, LocalRecallClient, UnusableQuery
 from thinkback.server.services import MemoryRegistry, Options
 from thinkback.server.telemetry import Telemetry
@@ -163,15 +169,15 @@ def test_late_recall_exceeds_deadline(memory: Memory, options: Options) -> None:
 
 def test_load_file_of_a_restarted_worker_replaces_the_one_that_is_still_mapped(tmp_path: Path) -> None:
     path = str(tmp_path / "worker")
-    with pytest.raises(FileNotFoundError):
-        LoadFile(path)
-    written = LoadFile(path, writable=True)
-    read = LoadFile(path)
+    assert LoadFile.open(path) is None
+    written, read = LoadFile.create(path), LoadFile.open(path)
     written.requests = 7
+    assert read is not None
     assert read.requests == 7
-    restarted = LoadFile(path, writable=True)
-    restarted.requests = 1000
-    assert (read.requests, LoadFile(path).requests) == (7, 255)
+    LoadFile.create(path).requests = 1000
+    again = LoadFile.open(path)
+    assert again is not None
+    assert (read.requests, again.requests) == (7, 255)
 
 
 def test_less_busy_worker_of_a_user_recalls(memory: Memory, options: Options, tmp_path: Path) -> None:
@@ -181,21 +187,40 @@ def test_less_busy_worker_of_a_user_recalls(memory: Memory, options: Options, tm
 
     async def story(client: IpcRecallClient) -> None:
         await client.remember(memory, LIVES)
-        connections = client._connections
-        for connection in connections:
+        for connection in client._connections:
             await connection._ensure_open()
         usual = client._connection_for(memory)
-        (other,) = (each for each in connections if each is not usual)
-        usual._load_file = LoadFile(usual._path, writable=True)
-        usual._load_file.requests = 9
+        (other,) = (each for each in client._connections if each is not usual)
+        published = usual._load_file
+        usual._load_file = busy = LoadFile.create(usual._path)  # as if other processes asked it
+        busy.requests = 9
         assert client._connection_for(memory) is other
-        usual._load_file.requests = 0
-        assert client._connection_for(memory) is usual
         assert "Lyon" in (await client.recall(memory, QUERY)).block
+        usual._load_file = published
+        assert client._connection_for(memory) is usual
         assert (usual.load, other.load) == (0, 0)
 
     with running_worker(memory, sockets[0]), running_worker(memory, sockets[1]):
         with_client(memory, replace(options, recall_sockets=tuple(paths)), story)
+
+
+def test_worker_that_was_never_reached_is_not_preferred(
+    memory: Memory, options: Options, tmp_path: Path
+) -> None:
+    paths = [str(tmp_path / name) for name in ("one", "other")]
+
+    async def story(client: IpcRecallClient) -> None:
+        await client.remember(memory, LIVES)
+        usual = client._connection_for(memory)
+        (other,) = (each for each in client._connections if each is not usual)
+        with running_worker(memory, replace(options, recall_sockets=(usual._path,))):
+            with pytest.raises(WorkerUnavailable):
+                await other.request([], 1.0)
+            assert await asyncio.gather(*(client.recall(memory, QUERY) for _ in range(8)))
+            assert other.is_lost
+            assert client._connection_for(memory) is usual
+
+    with_client(memory, replace(options, recall_sockets=tuple(paths)), story)
 
 
 def test_worker_publishes_how_many_requests_it_has(
@@ -211,7 +236,8 @@ def test_worker_publishes_how_many_requests_it_has(
     async def story(client: IpcRecallClient) -> None:
         await client.remember(memory, LIVES)
         await client._connections[0]._ensure_open()
-        load = LoadFile(options.recall_sockets[0])  # as another process sees it
+        load = LoadFile.open(options.recall_sockets[0])  # as another process sees it
+        assert load is not None
         monkeypatch.setattr(Memory, "recall", slow)
         tasks = [asyncio.ensure_future(client.recall(memory, QUERY)) for _ in range(5)]
         async with asyncio.timeout(10):
@@ -308,6 +334,7 @@ def test_client_reconnects_to_restarted_worker(memory: Memory, options: Options)
         with running_worker(memory, options):
             await asyncio.sleep(0.3)
             assert "Lyon" in (await client.recall(memory, QUERY)).block
+            assert client._connections[0].load == 0
 
     with_client(memory, options, twice)
 
