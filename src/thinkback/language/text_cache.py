@@ -21,12 +21,12 @@ _clear_functions: list[Callable[[], None]] = []
 
 
 def cache_by_digest(
-    max_entries: int, min_characters: int = _MIN_CACHED_CHARACTERS
+    max_entries: int, min_characters: int = _MIN_CACHED_CHARACTERS, *, holds_words: bool = False
 ) -> Callable[[Callable[Concatenate[str, Rest], Value]], Callable[Concatenate[str, Rest], Value]]:
     """Cache the results of about the last `max_entries` texts of at least `min_characters`.
 
-    The decorated function must depend on its text and its further positional arguments only, and its result
-    must not contain the text.
+    The decorated function must depend on its text and its further positional arguments only. If its result
+    has words of the text (`holds_words`), it is kept until `clear_cached_words` at most.
     """
 
     def decorate(
@@ -50,6 +50,12 @@ def cache_by_digest(
             newer[key] = value
             return value
 
+        def clear() -> None:
+            nonlocal newer, older
+            newer, older = {}, {}
+
+        if holds_words:
+            _clear_functions.append(clear)
         return cached
 
     return decorate

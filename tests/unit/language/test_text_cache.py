@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinkback.language.text_cache import cache_by_digest
+from thinkback.language.text_cache import cache_by_digest, clear_cached_words
 
 LONG = "I told you on Monday that my sister had moved to Turku with her cat."
 
@@ -69,6 +69,22 @@ def test_results_for_other_arguments_are_computed() -> None:
     assert [repeated(LONG, times) for times in (1, 2, 1, 2)] == [len(LONG), 2 * len(LONG)] * 2
     assert repeated(LONG, times=3) == 3 * len(LONG)
     assert computed == [1, 2, 3]
+
+
+def test_words_of_texts_are_dropped_after_an_erasure() -> None:
+    computed: list[str] = []
+
+    @cache_by_digest(8, holds_words=True)
+    def words(text: str) -> list[str]:
+        computed.append(text)
+        return text.split()
+
+    assert words(LONG) == words(LONG) == LONG.split()
+    assert len(computed) == 1
+    clear_cached_words()
+    assert not any(each for each in _closure_values(words) if isinstance(each, dict))
+    assert words(LONG) == LONG.split()
+    assert len(computed) == 2
 
 
 def test_cache_is_bounded() -> None:

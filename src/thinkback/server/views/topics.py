@@ -68,7 +68,7 @@ def _telling(counts: Counter[str], overall: Counter[str]) -> Iterable[str]:
     return chosen
 
 
-@cache_by_digest(16384, min_characters=1)
+@cache_by_digest(16384, min_characters=1, holds_words=True)
 def _content_words(sentence: str) -> frozenset[str]:
     folded = fold_text(sentence)
     words = {
