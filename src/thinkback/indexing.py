@@ -25,6 +25,7 @@ from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.types import (
     Hashing,
     IndexDelta,
+    IndexedTexts,
     IndexEntry,
     ItemKind,
     Plan,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 BATCH_SIZE = 64
 HASHING_SEED = 20231114  # stored with each matrix, so changing it does not affect existing spaces
 _CALIBRATION_QUERIES = 200
-MAX_INDEXED_CHARS = 1 << 18  # of one item; what lies between its beginning and its end is not searchable
+MAX_INDEXED_CHARS = 1 << 18  # of one text; what lies between its beginning and its end is not searchable
 LONG_TEXT_CHARS = 8192  # a longer text is embedded in parts
 PART_CHARS = 1024
 MAX_PARTS = 32  # of one text that are embedded, evenly spread
@@ -68,7 +69,9 @@ class TextEncoder(Protocol):
         """How many texts to read from the database before they are encoded."""
         ...
 
-    def encode(self, batches: Sequence[Sequence[str]], *, terms: bool = True) -> Iterator[EncodedTexts]:
+    def encode(
+        self, batches: Sequence[Sequence[IndexedTexts]], *, terms: bool = True
+    ) -> Iterator[EncodedTexts]:
         """The result of each batch, in order; see `encode_texts`."""
         ...
 
@@ -81,7 +84,9 @@ class LocalEncoder:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
-    def encode(self, batches: Sequence[Sequence[str]], *, terms: bool = True) -> Iterator[EncodedTexts]:
+    def encode(
+        self, batches: Sequence[Sequence[IndexedTexts]], *, terms: bool = True
+    ) -> Iterator[EncodedTexts]:
         return (encode_texts(self._embedder, texts, terms=terms) for texts in batches)
 
 
@@ -128,7 +133,7 @@ class Indexer:
     def _index_batch(self, batch: _Batch) -> None:
         """Index the items of a batch, or what is unindexed by then if another process was faster."""
         try:
-            self._write_entries(batch, encode_texts(self._embedder, [item.text for item in batch.items]))
+            self._write_entries(batch, encode_texts(self._embedder, [item.texts for item in batch.items]))
         except ConcurrentUpdate:
             self.index_pending(batch.space)
         except NotFound:  # the user was erased meanwhile
@@ -195,7 +200,7 @@ class Indexer:
         waiting = deque(spaces)
         done = 0
         while page := self._next_page(waiting, encoder.page_size):
-            encoded_batches = encoder.encode([[item.text for item in batch.items] for batch in page])
+            encoded_batches = encoder.encode([[item.texts for item in batch.items] for batch in page])
             abandoned: set[str] = set()
             for batch, encoded in zip(page, encoded_batches, strict=True):
                 space = batch.space
@@ -253,12 +258,12 @@ class Indexer:
         entries if the space was regrouped meanwhile.
         """
         new = [
-            UnindexedItem("thought", 0, draft.search_text, plan.turn or draft.last_turn)
+            UnindexedItem("thought", 0, (draft.search_text,), plan.turn or draft.last_turn)
             for draft in plan.drafts
         ]
         if not new:
             return [], None
-        encoded = encode_texts(self._embedder, [item.text for item in new])
+        encoded = encode_texts(self._embedder, [item.texts for item in new])
         return self._create_entries(view or self.view(space), new, encoded)
 
     def group_sizes(self, space: str, view: CachedSpace | None = None) -> dict[int, int]:
@@ -323,7 +328,7 @@ class Indexer:
         done = 0
         while page := self._store.reembed_next(target, encoder.page_size):
             batches = [page[at : at + BATCH_SIZE] for at in range(0, len(page), BATCH_SIZE)]
-            texts = [[item.text for _, item in batch] for batch in batches]
+            texts = [[item.texts for _, item in batch] for batch in batches]
             for batch, encoded in zip(batches, encoder.encode(texts, terms=False), strict=True):
                 converted = [
                     (space_key, IndexEntry(item.kind, item.id, vector, hash_terms(())))
@@ -398,9 +403,9 @@ class Indexer:
         )
 
 
-def encode_texts(embedder: Embedder, texts: Sequence[str], *, terms: bool = True) -> EncodedTexts:
-    """Vectors and hashed terms of the texts, without quarantined passages. Without `terms` there are none."""
-    readable = [redact_for_index(_indexed_part(text)) for text in texts]
+def encode_texts(embedder: Embedder, items: Sequence[IndexedTexts], *, terms: bool = True) -> EncodedTexts:
+    """Vectors and hashed terms of the items, without quarantined passages. Without `terms` there are none."""
+    readable = [redact_for_index([_indexed_part(text) for text in texts]) for texts in items]
     return EncodedTexts(
         _embed_texts(embedder, readable),
         [hash_terms(_extract_terms(text)) for text in readable] if terms else [],

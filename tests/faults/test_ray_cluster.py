@@ -139,7 +139,7 @@ def test_error_of_a_node_is_reported(nodes: TwoNodes, settings: Settings) -> Non
     with Cluster(nodes.address) as cluster:
         other = ClusterEncoder(cluster, settings, embedder="hashing", name="another-embedder")
         with pytest.raises(ClusterError, match=r"EmbedderMismatch on node .*'hashing-256', not 'another-"):
-            list(other.encode([["one"], ["two"]]))
+            list(other.encode([[("one",)], [("two",)]]))
 
 
 def test_cluster_that_does_not_answer_is_an_error() -> None:

@@ -9,6 +9,7 @@ from thinkback.bulk.cluster import Cluster
 from thinkback.bulk.tasks import encode_batches
 from thinkback.config import Settings
 from thinkback.indexing import EncodedTexts
+from thinkback.types import IndexedTexts
 
 PAGE_SIZE = 32_768  # texts read from the database at once
 TASK_SECONDS = 0.5  # a task gets as many texts as the embedder encodes in this time
@@ -31,16 +32,18 @@ class ClusterEncoder:
         self._name = name
         self._task_texts = FIRST_TASK_TEXTS
 
-    def encode(self, batches: Sequence[Sequence[str]], *, terms: bool = True) -> Iterator[EncodedTexts]:
+    def encode(
+        self, batches: Sequence[Sequence[IndexedTexts]], *, terms: bool = True
+    ) -> Iterator[EncodedTexts]:
         for done in self._cluster.map(encode_batches, self._calls(batches, terms)):
             yield from done.batches
             texts = sum(len(batch.vectors) for batch in done.batches)
             measured = int(texts * TASK_SECONDS / max(done.seconds, 1e-6))
             self._task_texts = max(1, min((self._task_texts + measured) // 2, MAX_TASK_TEXTS))
 
-    def _calls(self, batches: Sequence[Sequence[str]], terms: bool) -> Iterator[Sequence[object]]:
+    def _calls(self, batches: Sequence[Sequence[IndexedTexts]], terms: bool) -> Iterator[Sequence[object]]:
         """The arguments of each task: successive batches with about `_task_texts` texts."""
-        group: list[Sequence[str]] = []
+        group: list[Sequence[IndexedTexts]] = []
         size = 0
         for texts in batches:
             if group and size + len(texts) > self._task_texts:

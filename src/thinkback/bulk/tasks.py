@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from thinkback.config import Settings, create_embedder, open_memory
 from thinkback.errors import EmbedderMismatch, StoreError
 from thinkback.indexing import EncodedTexts, encode_texts
+from thinkback.types import IndexedTexts
 
 if TYPE_CHECKING:
     from thinkback.memory import Memory
@@ -41,7 +42,7 @@ class ThinkReport:
 
 
 def encode_batches(
-    settings: Settings, embedder_name: str, batches: Sequence[Sequence[str]], terms: bool
+    settings: Settings, embedder_name: str, batches: Sequence[Sequence[IndexedTexts]], terms: bool
 ) -> EncodedBatches:
     """Vectors and terms of several batches of texts. Depends on the texts and the embedder only."""
     embedder = _embedder(settings)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from thinkback.types.index import (
     Hashing,
     IndexDelta,
+    IndexedTexts,
     IndexEntry,
     NearestRows,
     RecallCount,
@@ -130,6 +131,7 @@ __all__ = [
     "Hashing",
     "IndexDelta",
     "IndexEntry",
+    "IndexedTexts",
     "ItemKind",
     "KeyScope",
     "Kind",

@@ -30,19 +30,29 @@ class IndexEntry:
     group: int = 0
 
 
+IndexedTexts = tuple[str, ...]
+"""What is indexed of one item, as one text: each part is searched for secrets and instructions alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class UnindexedItem:
     """A turn or thought that needs an index entry. The vector of turn `turn` may decide its group.
 
-    `period` is when it holds, if it is stored already; `stored_turn` is the whole turn.
+    `texts` are the two sides of a turn, or the sentence of a thought. `period` is when it holds, if it is
+    stored already; `stored_turn` is the whole turn.
     """
 
     kind: ItemKind
     id: int
-    text: str
+    texts: IndexedTexts
     turn: int
     period: ValidityPeriod | None = None
     stored_turn: Turn | None = None
+
+    @property
+    def text(self) -> str:
+        """The texts as one."""
+        return "\n".join(self.texts)
 
 
 class UnindexedPage(NamedTuple):

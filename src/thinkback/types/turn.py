@@ -83,7 +83,12 @@ class Turn(NewTurn):
     @property
     def text(self) -> str:
         """Query and response in one text, as embedded and searched (the TiM papers do the same)."""
-        return "\n".join(side for side in (self.query, self.response) if side)
+        return "\n".join(self.texts)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Query and response, as far as they are not empty."""
+        return tuple(side for side in (self.query, self.response) if side)
 
     def text_of(self, side: Side) -> str:
         """The query or the response."""

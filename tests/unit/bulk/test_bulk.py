@@ -52,7 +52,7 @@ class InProcess:
 
 @pytest.mark.parametrize("terms", [True, False])
 def test_encoder_gives_the_results_of_one_process_in_order(terms: bool) -> None:
-    batches = [[f"text {batch} {number}" for number in range(1 + batch % 60)] for batch in range(100)]
+    batches = [[(f"text {batch} {number}",) for number in range(1 + batch % 60)] for batch in range(100)]
     cluster = InProcess()
     encoder = ClusterEncoder(cast("Cluster", cluster), SETTINGS, embedder="hashing", name="hashing-256")
     expected = list(LocalEncoder(HashingEmbedder()).encode(batches, terms=terms))
@@ -72,7 +72,7 @@ def test_nodes_that_encode_get_no_database() -> None:
     settings = Settings(db="postgresql://me:secret@db/x", embedder="hashing")
     list(
         ClusterEncoder(cast("Cluster", cluster), settings, embedder="hashing", name="hashing-256").encode(
-            [["a"]]
+            [[("a",)]]
         )
     )
     assert "secret" not in repr(cluster.calls)

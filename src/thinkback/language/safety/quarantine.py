@@ -209,9 +209,15 @@ def _redact_turn(turn: Turn) -> Turn:
     return replace(turn, query=query, response=response, findings=None if turn.findings is None else "")
 
 
-def redact_for_index(text: str) -> str:
-    """Redact the text of a turn or thought before it is embedded and indexed."""
-    return redact(redact_values(redact(text), secret_values(text)))
+def redact_for_index(texts: Sequence[str]) -> str:
+    """The texts of a turn or thought as one, redacted before it is embedded and indexed.
+
+    They are scanned one by one, as they are when they are recalled, so that each is scanned only once.
+    """
+    secrets: dict[str, str] = {}
+    for text in texts:
+        secrets |= secret_values(text)
+    return "\n".join(redact(redact_values(redact(text), secrets)) for text in texts)
 
 
 def withheld_reason(memory: Turn | Thought) -> str | None:

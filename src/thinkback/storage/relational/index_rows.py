@@ -169,16 +169,17 @@ class IndexMixin(RelationalBase):
                     rows.turn_from_row(row)
                     for row in db.read("turns.by_ids", (space_id, rows.ids_to_json(ids)))
                 ]
-                items += [(space_key, UnindexedItem("turn", turn.id, turn.text, turn.id)) for turn in turns]
+                items += [(space_key, UnindexedItem("turn", turn.id, turn.texts, turn.id)) for turn in turns]
             else:
                 thoughts = [
                     rows.thought_from_row(row)
                     for row in db.read("thoughts.by_ids", (space_id, rows.ids_to_json(ids)))
                 ]
-                items += [
-                    (space_key, UnindexedItem("thought", t.id, t.search_text, _first_source_turn(t.sources)))
-                    for t in thoughts
-                ]
+                for thought in thoughts:
+                    turn = _first_source_turn(thought.sources)
+                    items.append(
+                        (space_key, UnindexedItem("thought", thought.id, (thought.search_text,), turn))
+                    )
         return items
 
     def reembed_write(self, target: str, entries: Sequence[tuple[SpaceKey, IndexEntry]]) -> None:
@@ -211,13 +212,13 @@ def _stamp_from_rows(records: Sequence[Row]) -> VersionStamp:
 def _unindexed_turn(*row: Any) -> UnindexedItem:
     turn, hidden_at = rows.turn_from_row(row[:-1]), rows.optional_time(row[-1])
     period = _turn_period(turn.id, turn.at, turn.recorded_at, hidden_at)
-    return UnindexedItem("turn", turn.id, turn.text, turn.id, period, turn)
+    return UnindexedItem("turn", turn.id, turn.texts, turn.id, period, turn)
 
 
 @rows.reads_rows_of("thoughts")
 def _unindexed_thought(id_: int, text: str, sources: str, *times: Any) -> UnindexedItem:
     period = _thought_period_from_row(id_, sources, *times)
-    return UnindexedItem("thought", id_, text, period.turn, period)
+    return UnindexedItem("thought", id_, (text,), period.turn, period)
 
 
 def _first_source_turn(sources: Sequence[Source]) -> int:
