@@ -1,13 +1,14 @@
-"""Current memories that name what was before: for a question about the present they come last.
+"""Current memories that name what was before: a question about the present does not recall them.
 
-    what car do I own?      "The user bought a Corolla in June"       first
-                            "The user sold the Hilux in June"         last
-    who helps in the shop?  "Noor works on Fridays"                   first
-                            "Jelle has an internship in Delft"        last: he is the former helper
+    what car do I own?      "The user bought a Corolla in June"       recalled
+                            "The user sold the Hilux in June"         left out
+    who helps in the shop?  "Noor works on Fridays"                   recalled
+                            "Jelle has an internship in Delft"        left out: he is the former helper
 
 Such memories are true, so they are not retired, and not marked as outdated. But they leave less room for what
 holds now, and a model may quote the former value. What was before is known from retired thoughts that would
-have answered the question. They are read by the cross-encoder, so this is part of `preset="careful"`.
+have answered the question. They are read by the cross-encoder, so this is part of `preset="careful"`. A
+question that names the former value recalls what is told about it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from thinkback.types import Ref, Thought
 MAX_RETIRED_READ = 12  # retired thoughts that are read with the question, the best of the search
 MIN_FORMER_SCORE = -2.0  # log odds of an answer from which a retired thought tells what was before
 SAME_ANSWER_RANGE = 2.0  # log odds below the best answer within which a memory tells what holds now
-MIN_OTHER_ANSWER_SCORE = 0.0  # of another memory, to rank a memory about an end last
+MIN_OTHER_ANSWER_SCORE = 0.0  # of another memory, to leave out a memory about an end
 OTHER_ANSWER_RANGE = 3.0  # the same, below the memory about the end
 _RETIRED_SEARCH_LIMIT = 64  # as `OutdatedFacts`, so that the search is run once
 
@@ -43,13 +44,6 @@ _TIME_WORD = re.compile(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
 )
 _USER_WORDS = re.compile(r"\buser\b|用户")
-
-
-class FormerLast(NamedTuple):
-    """Ranked hits with those last that name what was before, and which these are."""
-
-    hits: list[MemoryHit]
-    about_former: frozenset[Ref]
 
 
 class _FormerFact(NamedTuple):
@@ -64,20 +58,20 @@ class _FormerFact(NamedTuple):
     rivals: tuple[str, ...]
 
 
-def rank_former_last(search: Search, hits: list[MemoryHit], answers: Mapping[Ref, float]) -> FormerLast:
-    """The hits for a question about the present; `answers` are the log odds of those that were read.
+def leave_out_former(search: Search, hits: list[MemoryHit], answers: Mapping[Ref, float]) -> list[MemoryHit]:
+    """The hits for a question about the present; what tells only what was before has a score of 0.
 
-    A memory comes last if it names a former value that no present answer states, or if it tells how a former
-    fact ended and another memory answers about as well.
+    So a memory that names a former value that no present answer states, and one that tells how a former fact
+    ended, if another memory answers about as well. `answers` are the log odds of the memories that were read.
     """
     question = search.query.text
     present = [hit for hit in hits if _is_stated(hit) and hit.row.ref in answers]
     if not present or is_past(question) or asks_for_several(question):
-        return FormerLast(hits, frozenset())
+        return hits
     former = _former_facts(search, present, answers)
     if not former:
-        return FormerLast(hits, frozenset())
-    moved: dict[Ref, Ref] = {}
+        return hits
+    left_out: dict[Ref, Ref] = {}  # and the retired thought that each is about
     for hit in hits:
         fact = _names_rival(hit, former) or (
             _tells_end(hit, former, question)
@@ -85,16 +79,28 @@ def rank_former_last(search: Search, hits: list[MemoryHit], answers: Mapping[Ref
             else None
         )
         if fact is not None:
-            moved[hit.row.ref] = fact.thought.ref
-    ranked = [
-        hit.with_total(
-            min(hit.total, search.preset.threshold), f"tells what was before, see {moved[hit.row.ref]}"
-        )
-        if hit.row.ref in moved
+            left_out[hit.row.ref] = fact.thought.ref
+    left_out |= _turns_of(left_out, hits)
+    kept = [
+        hit.with_total(0.0, f"tells what was before, see {left_out[hit.row.ref]}")
+        if hit.row.ref in left_out
         else hit
         for hit in hits
     ]
-    return FormerLast(sorted(ranked, key=MemoryHit.sort_key), frozenset(moved))
+    return sorted(kept, key=MemoryHit.sort_key)
+
+
+def _turns_of(left_out: Mapping[Ref, Ref], hits: Sequence[MemoryHit]) -> dict[Ref, Ref]:
+    """The turns of which all stated thoughts are left out."""
+    turns: dict[int, list[Ref]] = {}
+    for hit in hits:
+        if isinstance(hit.row, ThoughtRow) and _is_stated(hit):
+            turns.setdefault(hit.row.last_turn, []).append(hit.row.ref)
+    return {
+        Ref("turn", turn): left_out[refs[0]]
+        for turn, refs in turns.items()
+        if all(ref in left_out for ref in refs)
+    }
 
 
 def _is_stated(hit: MemoryHit) -> bool:

@@ -14,7 +14,7 @@ from thinkback.recall.calculations import add_calculation
 from thinkback.recall.careful import ReadCandidates, mark_read_updates, read_candidates
 from thinkback.recall.explain import build_understanding
 from thinkback.recall.features import MemoryHit, build_hits, build_hits_with_features, rank_hits
-from thinkback.recall.former_values import rank_former_last
+from thinkback.recall.former_values import leave_out_former
 from thinkback.recall.outdated import OutdatedFacts
 from thinkback.recall.overview import asks_for_overview, overview_hits
 from thinkback.recall.query import MemoryLoader, PreparedQuery
@@ -179,9 +179,8 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         )
         read = read_candidates(search, ranked) if search.preset.read_candidates else None
         ranked = ranked if read is None else read.hits
-        about_former = frozenset[Ref]()
         if read is not None and read.answers and _asks_about_now(search):
-            ranked, about_former = rank_former_last(search, ranked, read.answers)
+            ranked = leave_out_former(search, ranked, read.answers)
         updates = (
             find_slot_updates(ranked, search.query.text, search.loader.memoise)
             if _asks_about_now(search)
@@ -189,9 +188,7 @@ def _retrieve_combined(search: Search) -> RetrievalResult:
         )
         ranked = newer_first(ranked, updates)
         probable = read.probable_answers if read is not None else frozenset()
-        selector = Selector(
-            search, outdated, slot_updates=updates, probable_answers=probable, unjoined=about_former
-        )
+        selector = Selector(search, outdated, slot_updates=updates, probable_answers=probable)
         kept, dropped = selector.select(ranked, k)
         # Rows beyond the limit may be better than the kept ones if many candidates were rejected.
         unseen = max(

@@ -71,7 +71,7 @@ class Selector:
 
     `thoughts_by_turn` are the kept thoughts by their source turns. A turn that only asks may state something
     in passing ("is it safe with the lisinopril i'm on?"): it is recalled if it is one of the
-    `probable_answers`. Thoughts in `unjoined` are not stated together with others.
+    `probable_answers`.
     """
 
     def __init__(
@@ -81,7 +81,6 @@ class Selector:
         kept: Sequence[Candidate] = (),
         slot_updates: Mapping[int, SlotUpdate] = MappingProxyType({}),
         probable_answers: frozenset[Ref] = frozenset(),
-        unjoined: frozenset[Ref] = frozenset(),
     ) -> None:
         self._search = search
         self._outdated = outdated
@@ -89,7 +88,6 @@ class Selector:
         self._resolve_outdated = OutdatedResolver(search, outdated)
         self._slot_updates = slot_updates
         self._probable_answers = probable_answers
-        self._unjoined = unjoined
         self._wants_several = asks_for_several(search.query.text)
         self._period = past_period(search.query, search.scorer.period)
         self._named_by: dict[int, Ref] = {}  # by thought id: the kept outdated item that says it is true now
@@ -218,7 +216,7 @@ class Selector:
 
     def _may_join(self, row: MemoryRow) -> bool:
         """Whether a kept item may state a memory too: a thought that is no sentence kept as said."""
-        return not (row.is_turn or row.is_spoken or row.id in self._slot_updates or row.ref in self._unjoined)
+        return not (row.is_turn or row.is_spoken or row.id in self._slot_updates)
 
     def _join(self, hit: MemoryHit, kept: Sequence[_Item], rejection: str | None) -> bool:
         """Add a thought to a kept item that may state it too; False if it must stand alone.
