@@ -32,6 +32,7 @@ from thinkback.network.cross_encoder import get_cross_encoder, load_cross_encode
 from thinkback.presets import CAREFUL, HYBRID, Preset, get_preset
 from thinkback.protocols import Embedder, ProgressCallback, Store
 from thinkback.recall.acknowledgements import ToldTurn, own_words
+from thinkback.recall.asked_restrictions import asks_for_restrictions
 from thinkback.recall.chat import ChatStream
 from thinkback.recall.consistency import AnswerCheck, CheckerFactory, TouchedConstraint
 from thinkback.recall.question_classifier import mark_question
@@ -356,6 +357,8 @@ class Memory(MemoryChanges, MemoryRecall):
         if not isinstance(max_words, int) or max_words < 1:
             raise InvalidInput(f"max_words={max_words!r}: max_words must be a positive integer")
         recollection = self.recall(question, k=k, preset=self._answer_preset())
+        if asks_for_restrictions(question):  # a part of them would be taken for all
+            recollection = self._links().expand(recollection, question)
         watch = Stopwatch()
         with count_usage() as counter, watch("synthesise"):
             llm = None if self.llm is None else MeteredLLM(self.llm)

@@ -14,14 +14,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from thinkback.language.names import USER, normalise_name
-from thinkback.language.restrictions import find_substances
+from thinkback.language.restrictions import find_domains, find_substances
 from thinkback.language.tokens import STOP_WORDS, fold_text
 from thinkback.recall.answerable import repair_question
+from thinkback.recall.asked_restrictions import asks_for_restrictions
 from thinkback.recall.constraints import Constraint, find_constraints
 from thinkback.recall.slot_questions import asked_relations
 from thinkback.types import SAID, SAME_AS, Candidate, Recollection, Score, Thought
 
 MAX_CONSTRAINTS = 8  # in one context
+MAX_ASKED_CONSTRAINTS = 32  # if the message asks for everything that somebody must not eat, drink or take
 MAX_LINKED = 3  # thoughts added by one hop
 MAX_ASKED = 5  # facts added because the question asks for them, the newest
 MAX_MENTIONS = 6  # a name in more thoughts than this is too common to lead anywhere
@@ -54,11 +56,17 @@ class ThoughtLinks:
         """The recollection with constraints, asked facts and linked thoughts after the recalled items."""
         recalled = {item.thought.id: item for item in recollection if item.thought is not None}
         added: dict[int, Candidate] = {}
+        asks_for_all = asks_for_restrictions(message)
         for constraint in self.constraints:
             reason = constraint.concerns(message) or self._concerns_recalled(constraint, recalled.values())
-            if reason and len(added) < MAX_CONSTRAINTS:
-                added[constraint.thought.id] = _to_candidate(
+            if asks_for_all and not find_domains(message):
+                reason = "the question asks for restrictions"
+            if reason and len(added) < (MAX_ASKED_CONSTRAINTS if asks_for_all else MAX_CONSTRAINTS):
+                candidate = _to_candidate(
                     constraint.thought, CONSTRAINT, f"{constraint.restriction.kind}: {reason}"
+                )
+                added[constraint.thought.id] = (
+                    replace(candidate, score=_ASKED_SCORE) if asks_for_all else candidate
                 )
         items = [
             replace(item, verdict=CONSTRAINT, reason=added[item.thought.id].reason)

@@ -34,6 +34,7 @@ from thinkback.recall.answer_choice import (
     without_others,
 )
 from thinkback.recall.answerable import AnswerJudge, asks, asks_about_somebody
+from thinkback.recall.asked_restrictions import find_asked_restrictions
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.citations import SAID_TEXT, cite, cite_as_told, find_triple, quote, spoken_words
 from thinkback.recall.former import (
@@ -176,7 +177,7 @@ def answer_question(
     if asks_former:
         statements, recollection = without_present(question, statements, recollection)
     statements = without_former(question, statements)
-    forbidding = find_forbidding(question, statements)
+    forbidding = find_asked_restrictions(question, told) or find_forbidding(question, statements)
     chosen = forbidding or choose_sentences(question, judge, statements, recollection.answers)
     chosen = chosen or (find_former(statements, recollection) if asks_former else [])
     ended_by: Candidate | None = None

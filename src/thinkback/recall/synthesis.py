@@ -17,7 +17,13 @@ from thinkback.language.sentences import count_words, split_sentences
 from thinkback.language.writing_systems import clean_text, detect_language, has_han
 from thinkback.prompts import format_numbered, load_prompt
 from thinkback.protocols import LLM
-from thinkback.recall.answer import AnswerSentence, select_answer_sentences, unknown_answer
+from thinkback.recall.answer import (
+    AnswerSentence,
+    score_sentences,
+    select_answer_sentences,
+    unknown_answer,
+)
+from thinkback.recall.asked_restrictions import find_asked_restrictions
 from thinkback.recall.grounding import find_ungrounded
 from thinkback.recall.pack import pack, to_pack_item
 from thinkback.recall.prompt_messages import FACT_OVERHEAD_TOKENS, FACTS_BUDGET_TOKENS
@@ -72,8 +78,14 @@ def synthesise(llm: LLM | None, question: str, recollection: Recollection, max_w
 def synthesise_by_rules(
     question: str, recollection: Recollection, max_words: int, note: str = ""
 ) -> Synthesis:
-    """The sentences of the memories that answer the question, unchanged."""
-    sentences = select_answer_sentences(question, recollection, max_words)
+    """The sentences of the memories that answer the question, unchanged.
+
+    What somebody must not eat or take is told completely, whatever `max_words` says.
+    """
+    sentences = [
+        AnswerSentence(sentence.ref, sentence.text)
+        for sentence in find_asked_restrictions(question, score_sentences(question, recollection, ("query",)))
+    ] or select_answer_sentences(question, recollection, max_words)
     refs = tuple(dict.fromkeys(sentence.ref for sentence in sentences))
     text = _join_sentences(
         [_with_citations(sentence, refs.index(sentence.ref) + 1) for sentence in sentences]

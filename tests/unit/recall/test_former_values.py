@@ -1,4 +1,4 @@
-"""Questions about the present recall nothing that only tells what was before. The writer of the data saw no code.
+"""Questions about the present recall nothing that only tells what was before; the data is by another writer.
 
 Each line of `scenarios/former_values/heldout.jsonl` is a memory of 8 to 12 facts, in which something changes,
 with questions about what holds now, about what was before, about whether something holds still, and about
