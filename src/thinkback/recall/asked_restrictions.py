@@ -16,6 +16,9 @@ from thinkback.recall.answer import ScoredSentence
 from thinkback.recall.answerable import AnswerJudge
 from thinkback.recall.chat_phrases import load_patterns
 
+_NOT_ALLERGIC = re.compile(
+    r"\b(?:not|no longer|n't) (?:really )?(?:allergic|intolerant)\b|不(?:再|是)?.{0,6}过敏", re.I
+)
 _CANT = re.compile(r"\bcant\b", re.IGNORECASE)
 
 
@@ -27,10 +30,11 @@ def asks_for_restrictions(question: str) -> bool:
 def find_asked_restrictions(question: str, statements: Iterable[ScoredSentence]) -> list[ScoredSentence]:
     """The statements of what the one that is asked about must not eat, drink or take, as they were told.
 
-    A question for allergies is not answered with diets.
+    A question for allergies is not answered with diets. What the user is no longer allergic to is told, too.
     """
     if not asks_for_restrictions(question):
         return []
+    statements = list(statements)
     stated = [
         (sentence, restriction)
         for sentence in statements
@@ -39,9 +43,7 @@ def find_asked_restrictions(question: str, statements: Iterable[ScoredSentence])
         and restriction.kind != "contraindication"
     ]
     if load_patterns("asks_allergy").search(question):
-        stated = [
-            (sentence, restriction) for sentence, restriction in stated if restriction.kind == "allergy"
-        ]
+        stated = [pair for pair in stated if pair[1].kind == "allergy"]
     if names_nobody_else(question):
         asked = [pair for pair in stated if pair[1].concerns_user and not tells_of_another(pair[0].text)]
     else:
@@ -50,7 +52,12 @@ def find_asked_restrictions(question: str, statements: Iterable[ScoredSentence])
     found: dict[tuple[frozenset[str], tuple[str, ...]], ScoredSentence] = {}
     for sentence, restriction in asked:
         found.setdefault((restriction.forbidden, restriction.literals), sentence)
-    return sorted(found.values(), key=lambda sentence: sentence.said_in)
+    denied = [
+        sentence
+        for sentence in (statements if found and names_nobody_else(question) else ())
+        if _NOT_ALLERGIC.search(sentence.text) and not tells_of_another(sentence.text)
+    ]
+    return sorted((*found.values(), *denied), key=lambda sentence: sentence.said_in)
 
 
 def _is_about_named(

@@ -14,7 +14,7 @@ question that names the former value recalls what is told about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -72,8 +72,9 @@ def leave_out_former(search: Search, hits: list[MemoryHit], answers: Mapping[Ref
     if not former:
         return hits
     left_out: dict[Ref, Ref] = {}  # and the retired thought that each is about
+    thought_about = {hit.row.last_turn for hit in hits if isinstance(hit.row, ThoughtRow) and _is_stated(hit)}
     for hit in hits:
-        fact = _names_rival(hit, former) or (
+        fact = _names_rival(hit, former, thought_about) or (
             _tells_end(hit, former, question)
             if _is_stated(hit) and _others_answer(hit, present, answers)
             else None
@@ -148,9 +149,16 @@ def _find_retired(search: Search) -> list[Thought]:
     return retired[:MAX_RETIRED_READ]
 
 
-def _names_rival(hit: MemoryHit, former: Sequence[_FormerFact]) -> _FormerFact | None:
-    """The former fact of which a raw turn or a stated thought names a rival; None if it names none."""
+def _names_rival(
+    hit: MemoryHit, former: Sequence[_FormerFact], thought_about: Collection[int]
+) -> _FormerFact | None:
+    """The former fact of which a raw turn or a stated thought names a rival; None if it names none.
+
+    A later turn of which no thought is known may tell what holds now: "i am not allergic to peanuts".
+    """
     row = hit.row
+    if isinstance(row, TurnRow) and row.id not in thought_about:
+        former = [fact for fact in former if fact.thought.last_turn >= row.id]
     if not (isinstance(row, TurnRow) or _is_stated(hit)):
         return None
     text = fold_text(row.memory.query if isinstance(row, TurnRow) else row.text)

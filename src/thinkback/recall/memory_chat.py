@@ -177,8 +177,10 @@ def answer_question(
     if asks_former:
         statements, recollection = without_present(question, statements, recollection)
     statements = without_former(question, statements)
-    forbidding = find_asked_restrictions(question, told) or find_forbidding(question, statements)
-    chosen = forbidding or choose_sentences(question, judge, statements, recollection.answers)
+    restrictions = find_asked_restrictions(question, told)
+    forbidding = restrictions if len(restrictions) > 1 else find_forbidding(question, statements)
+    chosen = forbidding or restrictions
+    chosen = chosen or choose_sentences(question, judge, statements, recollection.answers)
     chosen = chosen or (find_former(statements, recollection) if asks_former else [])
     ended_by: Candidate | None = None
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):

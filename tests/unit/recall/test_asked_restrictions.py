@@ -1,0 +1,82 @@
+"""Questions for everything that somebody must not eat or drink: all of it is told, and nobody else's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.conftest import OpenMemory
+
+from thinkback.memory import Memory
+from thinkback.network.cross_encoder import find_cross_encoder
+
+QUESTIONS = Path(__file__).parents[3] / "scenarios" / "restrictions" / "questions" / "heldout.jsonl"
+TOLD = (
+    "im lactose intolerant",
+    "我对海鲜过敏",
+    "my son leo is allergic to peanuts",
+    "i dont eat pork",
+    "my mate rob is vegan",
+    "i live in leeds",
+    "my daughter mia cant have gluten",
+)
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    memory = open_memory(":memory:")
+    for text in TOLD:
+        memory.remember(text)
+        memory.post_think()
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "others"),
+    [
+        ("what can't i eat", ["lactose", "海鲜", "pork"], ["peanuts", "vegan", "gluten"]),
+        ("which foods should we avoid", ["lactose", "海鲜", "pork"], ["peanuts", "vegan", "gluten"]),
+        ("what am i allergic to", ["lactose", "海鲜"], ["peanuts", "pork", "vegan"]),
+        ("any allergies i told you about?", ["lactose", "海鲜"], ["peanuts", "pork"]),
+        ("我不能吃什么", ["lactose", "海鲜"], ["peanuts", "gluten"]),
+        ("我对什么过敏", ["lactose", "海鲜"], ["peanuts", "pork"]),
+        ("what cant leo eat", ["peanuts"], ["lactose", "pork", "gluten"]),
+        ("what can't my daughter eat", ["gluten"], ["lactose", "peanuts", "vegan"]),
+        ("what can my mate rob not eat", ["vegan"], ["lactose", "peanuts"]),
+        ("我女儿不能吃什么", ["gluten"], ["lactose", "peanuts"]),
+    ],
+)
+def test_all_restrictions_of_the_one_who_is_asked_about_are_told(
+    memory: Memory, question: str, told: list[str], others: list[str]
+) -> None:
+    for reply in (memory.chat(question).text, memory.ask(question).text):
+        assert all(word in reply for word in told), reply
+        assert not any(word in reply for word in others), reply
+
+
+@pytest.mark.parametrize("question", ["where do i live", "how old is leo"])
+def test_other_questions_are_not_answered_with_restrictions(memory: Memory, question: str) -> None:
+    assert "peanuts" not in memory.ask(question).text.split("[1]")[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_cross_encoder() is None, reason="thinkback-reranker is not installed")
+def test_questions_of_another_writer(open_memory: OpenMemory) -> None:
+    """Most are not recognised yet: "whats off the menu for my mum". Prints the figures."""
+    complete, with_others = [], []
+    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        memory = open_memory(":memory:")
+        for text in case["told"]:
+            memory.chat(text)
+            memory.post_think()
+        for asked in case["asked"]:
+            reply = memory.chat(asked["q"]).text.lower()
+            complete.append(all(word.lower() in reply for word in asked["expect"]))
+            with_others.append(any(word.lower() in reply for word in asked["reject"]))
+        memory.close()
+    shares = sum(complete) / len(complete), sum(with_others) / len(with_others)
+    print(f"complete {shares[0]:.3f}, with those of others {shares[1]:.3f}, n {len(complete)}")
+    assert shares[0] >= 0.24
+    assert shares[1] <= 0.17
