@@ -52,6 +52,7 @@ from thinkback.types import (
     Candidate,
     Message,
     NewTurn,
+    Recollection,
     SpaceKey,
     Summary,
     SummaryUpdate,
@@ -356,20 +357,24 @@ class Memory(MemoryChanges, MemoryRecall):
         """A short answer from recalled memories, with citations. No turn is stored."""
         if not isinstance(max_words, int) or max_words < 1:
             raise InvalidInput(f"max_words={max_words!r}: max_words must be a positive integer")
-        recollection = self.recall(question, k=k, preset=self._answer_preset())
-        if asks_for_restrictions(question):  # a part of them would be taken for all
-            recollection = self._links().expand(recollection, question)
+        recollection = self._with_restrictions(self.recall(question, k=k, preset=self._answer_preset()))
         watch = Stopwatch()
         with count_usage() as counter, watch("synthesise"):
             llm = None if self.llm is None else MeteredLLM(self.llm)
             synthesis = synthesise(llm, recollection.query, recollection, max_words)
             if synthesis.by == "rules" and not self._answers_itself and self._preset.min_confidence:
                 # The model failed, which would have judged what is unsure.
-                sure = self.recall(question, k=k)
+                sure = self._with_restrictions(self.recall(question, k=k))
                 synthesis = synthesise_by_rules(sure.query, sure, max_words, synthesis.note)
         return replace(synthesis, usage=counter.to_usage({**recollection.usage.ms, **watch.ms}))
 
     ask = synthesise
+
+    def _with_restrictions(self, recollection: Recollection) -> Recollection:
+        """The recollection; with all restrictions if the query asks for them, as a part is taken for all."""
+        if not asks_for_restrictions(recollection.query):
+            return recollection
+        return self._links().expand(recollection, recollection.query)
 
     def context(self, message: str, *, session: str = "default", k: int = 5) -> Context:
         """The context a model would get for this message now. Nothing is stored."""

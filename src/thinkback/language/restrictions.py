@@ -181,11 +181,12 @@ KIN_WORDS_EN = (
     "|children|kids|baby|toddler|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew"
     "|friend|roommate|flatmate|colleague"
     "|boss|neighbou?r|mother-in-law|father-in-law|dog|cat|guest|teammate|coworker"
-    "|mate|buddy|housemate|classmate|gran|granny|nan|nana|grandad|grandson|granddaughter|stepson|stepdaughter"
+    "|(?<=my )(?:mate|buddy|housemate|classmate|gran|granny|nan|nana|grandad)"  # not "sorry mate im allergic"
+    "|grandson|granddaughter|stepson|stepdaughter"
 )
 KIN_WORDS_ZH = (
     "丈夫|老公|妻子|老婆|爱人|男朋友|女朋友|男友|女友|妈妈|母亲|老妈|爸爸|父亲|老爸|爸妈|父母|姐姐|妹妹|哥哥|弟弟|儿子|女儿|闺女|孩子|宝宝|奶奶|爷爷"
-    "|外婆|外公|姥姥|姥爷|阿姨|叔叔|舅舅|表[哥姐弟妹]|堂[哥姐弟妹]|朋友|室友|同事|老板|邻居|同学|婆婆|公公|岳母|岳父|侄子|侄女|外甥|闺蜜|对象|孙子|孙女|姑姑|舅妈|猫|狗"
+    "|外婆|外公|姥姥|姥爷|阿姨|叔叔|舅舅|表[哥姐弟妹]|堂[哥姐弟妹]|朋友|室友|同事|老板|邻居|同学|婆婆|公公|岳母|岳父|侄子|侄女|外甥|闺蜜|孙子|孙女|姑姑|舅妈|猫|狗"
 )
 KIN_WORD = re.compile(rf"\b(?:{KIN_WORDS_EN})\b|{KIN_WORDS_ZH}")
 _NAME_EN = re.compile(r"\b[A-Z][a-zà-ž]+(?:-[A-Z][a-z]+)?\b")

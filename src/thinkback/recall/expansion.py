@@ -57,17 +57,17 @@ class ThoughtLinks:
         recalled = {item.thought.id: item for item in recollection if item.thought is not None}
         added: dict[int, Candidate] = {}
         asks_for_all = asks_for_restrictions(message)
+        most = MAX_ASKED_CONSTRAINTS if asks_for_all else MAX_CONSTRAINTS
         for constraint in self.constraints:
             reason = constraint.concerns(message) or self._concerns_recalled(constraint, recalled.values())
-            if asks_for_all and not find_domains(message):
+            if asks_for_all and not reason and not find_domains(message):
                 reason = "the question asks for restrictions"
-            if reason and len(added) < (MAX_ASKED_CONSTRAINTS if asks_for_all else MAX_CONSTRAINTS):
+            if reason and len(added) < most:
                 candidate = _to_candidate(
                     constraint.thought, CONSTRAINT, f"{constraint.restriction.kind}: {reason}"
                 )
-                added[constraint.thought.id] = (
-                    replace(candidate, score=_ASKED_SCORE) if asks_for_all else candidate
-                )
+                score = _ASKED_SCORE if asks_for_all else candidate.score
+                added[constraint.thought.id] = replace(candidate, score=score)
         items = [
             replace(item, verdict=CONSTRAINT, reason=added[item.thought.id].reason)
             if item.thought is not None and item.thought.id in added

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from thinkback.language.names import USER
 from thinkback.language.query_tense import is_past
 from thinkback.language.questions import asks_for_several
+from thinkback.language.restrictions import find_domains, find_restriction
 from thinkback.language.tokens import extract_terms, fold_text
 from thinkback.language.writing_systems import has_han
 from thinkback.recall.chat_phrases import load_patterns
@@ -28,7 +29,7 @@ from thinkback.recall.features import MemoryHit
 from thinkback.recall.rows import ThoughtRow, TurnRow
 from thinkback.recall.search import Search
 from thinkback.recall.thought_lifecycle import LifecycleResolver
-from thinkback.types import Ref, Thought
+from thinkback.types import Ref, Thought, Turn
 
 MAX_RETIRED_READ = 12  # retired thoughts that are read with the question, the best of the search
 MIN_FORMER_SCORE = -2.0  # log odds of an answer from which a retired thought tells what was before
@@ -42,6 +43,13 @@ _HAN_SEPARATOR = re.compile("[《》「」“”、，,（）() 的]")
 _TIME_WORD = re.compile(
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
+)
+_FAMILY = re.compile(r"\b(?:family|everyone|everybody|relatives)\b|家里?人|大家|全家", re.IGNORECASE)
+_REACTION = re.compile(
+    r"\b(?:rash(?:es)?|reactions?|allerg\w*|intoleran\w*|hives|bleed\w*|bled|side effects?"
+    r"|swell\w*|swollen|faint\w*|dizz\w*|overdose\w*|hospital\w*|medic\w*|tablets?|pills?|doses?)\b"
+    "|过敏|皮疹|起疹|呼吸|副作用|出血|头晕|晕倒|不良反应|住院|药",
+    re.IGNORECASE,
 )
 _USER_WORDS = re.compile(r"\buser\b|用户")
 
@@ -62,21 +70,24 @@ def leave_out_former(search: Search, hits: list[MemoryHit], answers: Mapping[Ref
     """The hits for a question about the present; what tells only what was before has a score of 0.
 
     So a memory that names a former value that no present answer states, and one that tells how a former fact
-    ended, if another memory answers about as well. `answers` are the log odds of the memories that were read.
+    ended, if another memory about the same one answers about as well. What may matter for safety stays.
+    `answers` are the log odds of the memories that were read.
     """
     question = search.query.text
     present = [hit for hit in hits if _is_stated(hit) and hit.row.ref in answers]
     if not present or is_past(question) or asks_for_several(question):
         return hits
     former = _former_facts(search, present, answers)
-    if not former:
+    if not former or _FAMILY.search(question):
         return hits
     left_out: dict[Ref, Ref] = {}  # and the retired thought that each is about
     thought_about = {hit.row.last_turn for hit in hits if isinstance(hit.row, ThoughtRow) and _is_stated(hit)}
     for hit in hits:
+        if _may_matter_for_safety(hit):
+            continue
         fact = _names_rival(hit, former, thought_about) or (
-            _tells_end(hit, former, question)
-            if _is_stated(hit) and _others_answer(hit, present, answers)
+            _tells_end(hit, _answered_otherwise(hit, former, present, answers), question)
+            if _is_stated(hit)
             else None
         )
         if fact is not None:
@@ -118,6 +129,8 @@ def _former_facts(
         return []
     scores = encoder.answer_scores(search.query.text, [thought.sentence for thought in retired])
     best = max(answers[hit.row.ref] for hit in present)
+    if best < MIN_OTHER_ANSWER_SCORE:
+        return []
     said_now = [
         fold_text(hit.row.text) for hit in present if answers[hit.row.ref] >= best - SAME_ANSWER_RANGE
     ]
@@ -179,14 +192,26 @@ def _tells_end(hit: MemoryHit, former: Sequence[_FormerFact], question: str) -> 
     return None
 
 
-def _others_answer(hit: MemoryHit, present: Sequence[MemoryHit], answers: Mapping[Ref, float]) -> bool:
-    """Whether another current thought, one that tells of no end, answers about as well."""
+def _answered_otherwise(
+    hit: MemoryHit, former: Sequence[_FormerFact], present: Sequence[MemoryHit], answers: Mapping[Ref, float]
+) -> list[_FormerFact]:
+    """The former facts of whose subject another current thought, one of no end, answers about as well."""
     least = max(MIN_OTHER_ANSWER_SCORE, answers.get(hit.row.ref, -inf) - OTHER_ANSWER_RANGE)
-    return any(
-        answers[other.row.ref] >= least
+    subjects = {
+        other.memory.subject
         for other in present
-        if other.row.ref != hit.row.ref and not load_patterns("ends").search(other.row.text)
-    )
+        if isinstance(other.memory, Thought)
+        and answers[other.row.ref] >= least
+        and other.row.ref != hit.row.ref
+        and not load_patterns("ends").search(other.row.text)
+    }
+    return [fact for fact in former if fact.thought.subject in subjects]
+
+
+def _may_matter_for_safety(hit: MemoryHit) -> bool:
+    """Whether a memory is about medicine, a reaction to something or a restriction: it is never left out."""
+    text = hit.memory.query if isinstance(hit.memory, Turn) else hit.memory.sentence
+    return bool(_REACTION.search(text) or "medicine" in find_domains(text) or find_restriction(text))
 
 
 def _names_of(thought: Thought) -> list[str]:

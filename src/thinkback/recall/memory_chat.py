@@ -34,7 +34,7 @@ from thinkback.recall.answer_choice import (
     without_others,
 )
 from thinkback.recall.answerable import AnswerJudge, asks, asks_about_somebody
-from thinkback.recall.asked_restrictions import find_asked_restrictions
+from thinkback.recall.asked_restrictions import find_asked_restrictions, with_others_chosen
 from thinkback.recall.chat_phrases import load_patterns, say, small_talk
 from thinkback.recall.citations import SAID_TEXT, cite, cite_as_told, find_triple, quote, spoken_words
 from thinkback.recall.former import (
@@ -178,9 +178,10 @@ def answer_question(
         statements, recollection = without_present(question, statements, recollection)
     statements = without_former(question, statements)
     restrictions = find_asked_restrictions(question, told)
-    forbidding = restrictions if len(restrictions) > 1 else find_forbidding(question, statements)
-    chosen = forbidding or restrictions
-    chosen = chosen or choose_sentences(question, judge, statements, recollection.answers)
+    forbidding = [] if restrictions else find_forbidding(question, statements)
+    chosen = forbidding or choose_sentences(question, judge, statements, recollection.answers)
+    forbidding = forbidding or with_others_chosen(restrictions, chosen)
+    chosen = forbidding or chosen
     chosen = chosen or (find_former(statements, recollection) if asks_former else [])
     ended_by: Candidate | None = None
     if look_up is not None and len(chosen) == 1 and not load_patterns("past").search(question):

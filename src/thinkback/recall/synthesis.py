@@ -23,7 +23,7 @@ from thinkback.recall.answer import (
     select_answer_sentences,
     unknown_answer,
 )
-from thinkback.recall.asked_restrictions import find_asked_restrictions
+from thinkback.recall.asked_restrictions import find_asked_restrictions, is_judged
 from thinkback.recall.grounding import find_ungrounded
 from thinkback.recall.pack import pack, to_pack_item
 from thinkback.recall.prompt_messages import FACT_OVERHEAD_TOKENS, FACTS_BUDGET_TOKENS
@@ -82,10 +82,13 @@ def synthesise_by_rules(
 
     What somebody must not eat or take is told completely, whatever `max_words` says.
     """
-    sentences = [
-        AnswerSentence(sentence.ref, sentence.text)
-        for sentence in find_asked_restrictions(question, score_sentences(question, recollection, ("query",)))
-    ] or select_answer_sentences(question, recollection, max_words)
+    sentences = _asked_restrictions(question, recollection)
+    known = {(sentence.ref, sentence.text) for sentence in sentences}
+    sentences += [
+        sentence
+        for sentence in select_answer_sentences(question, recollection, max_words)
+        if (sentence.ref, sentence.text) not in known and not (known and is_judged(sentence.text))
+    ]
     refs = tuple(dict.fromkeys(sentence.ref for sentence in sentences))
     text = _join_sentences(
         [_with_citations(sentence, refs.index(sentence.ref) + 1) for sentence in sentences]
@@ -99,6 +102,14 @@ def synthesise_by_rules(
         recollection=recollection,
         note=note,
     )
+
+
+def _asked_restrictions(question: str, recollection: Recollection) -> list[AnswerSentence]:
+    statements = score_sentences(question, recollection, ("query",))
+    return [
+        AnswerSentence(sentence.ref, sentence.text)
+        for sentence in find_asked_restrictions(question, statements)
+    ]
 
 
 def _synthesise_by_model(llm: LLM, question: str, recollection: Recollection, max_words: int) -> Synthesis:

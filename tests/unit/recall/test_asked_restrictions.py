@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import OpenMemory
 
+from thinkback.errors import ModelTimeout
+from thinkback.llms.scripted import ScriptedLLM
 from thinkback.memory import Memory
 from thinkback.network.cross_encoder import find_cross_encoder
+from thinkback.recall.asked_restrictions import asks_for_restrictions
 
 QUESTIONS = Path(__file__).parents[3] / "scenarios" / "restrictions" / "questions" / "heldout.jsonl"
 TOLD = (
@@ -55,9 +58,65 @@ def test_all_restrictions_of_the_one_who_is_asked_about_are_told(
         assert not any(word in reply for word in others), reply
 
 
-@pytest.mark.parametrize("question", ["where do i live", "how old is leo"])
-def test_other_questions_are_not_answered_with_restrictions(memory: Memory, question: str) -> None:
-    assert "peanuts" not in memory.ask(question).text.split("[1]")[0]
+@pytest.mark.parametrize(
+    ("told", "question", "answer", "others"),
+    [
+        (["sorry mate im allergic to nuts", "i cant have dairy"], "what can't i eat", ["nuts", "dairy"], []),
+        (["my mom says I'm allergic to latex"], "what am i allergic to", ["latex"], []),
+        (["我不吃猪肉", "小明不能吃花生", "小李对芒果过敏"], "小明不能吃什么", ["花生"], ["猪肉", "芒果"]),
+        (["我对青霉素过敏", "小李对芒果过敏"], "小李对什么过敏", ["芒果"], ["青霉素"]),
+        (
+            ["I'm allergic to penicillin", "im allergic to nuts"],
+            "what medicines am i allergic to",
+            ["penicillin"],
+            ["nuts"],
+        ),
+        (
+            ["My wife and I are both vegetarian", "i dont eat nuts"],
+            "what can't i eat",
+            ["vegetarian", "nuts"],
+            [],
+        ),
+        (
+            ["im allergic to peanuts", "You can't take liquids on the plane"],
+            "what can't i take on the plane?",
+            ["liquids"],
+            [],
+        ),
+        (["i dont eat pork", "my friend zed is vegan"], "what can zed not eat", ["vegan"], []),
+    ],
+)
+def test_whose_restrictions_and_which(
+    open_memory: OpenMemory, told: list[str], question: str, answer: list[str], others: list[str]
+) -> None:
+    memory = open_memory(":memory:")
+    for text in told:
+        memory.remember(text)
+        memory.post_think()
+    for reply in (memory.chat(question).text, memory.ask(question).text):
+        assert all(word in reply for word in answer), reply
+        assert not any(word in reply for word in others), reply
+
+
+@pytest.mark.parametrize("question", ["where do i live", "what can't i have in my hand luggage?"])
+def test_other_questions_are_not_taken_for_questions_about_restrictions(question: str) -> None:
+    assert not asks_for_restrictions(question)
+
+
+def test_all_are_told_if_the_model_fails(open_memory: OpenMemory) -> None:
+    failing = ScriptedLLM([ModelTimeout("too slow")] * 9)
+    memory = open_memory(":memory:", preset="careful", llm=failing, think="extractive")
+    for text in (
+        *TOLD,
+        "im allergic to kiwi",
+        "i cant have eggs",
+        "i dont eat beef",
+        "im allergic to penicillin",
+    ):
+        memory.remember(text)
+        memory.post_think()
+    answer = memory.ask("what can't i eat", k=2).text
+    assert all(word in answer for word in ("lactose", "海鲜", "pork", "kiwi", "eggs", "beef")), answer
 
 
 @pytest.mark.slow

@@ -85,6 +85,59 @@ def shares(open_memory: OpenMemory, clock: FakeClock) -> dict[str, float]:
     return {kind: found[kind] / total[kind] for kind in total} | {"clean": clean["now"] / total["now"]}
 
 
+def told_in_order(
+    open_memory: OpenMemory, clock: FakeClock, *facts: tuple[str, str, str, str, str]
+) -> Memory:
+    """A memory that was told facts: id, about, relation, value and sentence; "b>a" replaces fact a."""
+    told = []
+    for id_, about, relation, value, sentence in facts:
+        own, _, replaced = id_.partition(">")
+        told.append(
+            {
+                "id": own,
+                "about": about,
+                "relation": relation,
+                "value": value,
+                "sentence": sentence,
+                "replaces": [replaced] if replaced else [],
+                "ends": [],
+            }
+        )
+    return tell(open_memory, clock, told)
+
+
+OTHER_FACTS = tuple(
+    (f"x{number}", "user", "likes", thing, f"The user likes {thing}.")
+    for number, thing in enumerate(("jazz", "hiking", "chess", "pottery", "crosswords", "sailing"))
+)
+
+
+def test_a_reaction_to_a_former_medicine_is_recalled(open_memory: OpenMemory, clock: FakeClock) -> None:
+    memory = told_in_order(
+        open_memory,
+        clock,
+        ("a", "user", "在吃", "阿莫西林", "用户在吃阿莫西林治疗喉咙发炎。"),
+        ("b", "阿莫西林", "引起", "起疹子", "阿莫西林让用户全身起疹子、呼吸困难。"),
+        ("c>a", "user", "在吃", "阿奇霉素", "用户在吃阿奇霉素治疗喉咙发炎。"),
+        *OTHER_FACTS,
+    )
+    texts = [item.text for item in memory.recall("我喉咙发炎该吃什么药？")]
+    assert any("阿奇霉素" in text for text in texts)
+    assert any("起疹子" in text for text in texts)
+
+
+def test_what_somebody_else_owns_is_no_other_answer(open_memory: OpenMemory, clock: FakeClock) -> None:
+    memory = told_in_order(
+        open_memory,
+        clock,
+        ("a", "user", "owns", "Hilux", "The user owns a Hilux."),
+        ("w", "user's wife", "owns", "Corolla", "The user's wife owns a Corolla."),
+        ("b>a", "user", "sold", "Hilux", "The user sold the Hilux in June."),
+        *OTHER_FACTS,
+    )
+    assert any("sold the Hilux" in item.text for item in memory.recall("what car do I own?"))
+
+
 @pytest.mark.slow
 def test_questions_about_the_present_recall_no_former_values(
     open_memory: OpenMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch

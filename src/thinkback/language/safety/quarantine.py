@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 from thinkback.language.safety.injection import INSTRUCTION
@@ -35,6 +35,8 @@ __all__ = ["QUOTATION_MARK", "REDACTION_MARK"]
 # Removing a span can uncover another one; if this goes on, the whole text is replaced.
 _MAX_REDACTION_PASSES = 8
 _MIN_REPEATED_SECRET_CHARACTERS = 4
+_MAX_LABEL_CHARACTERS = 120  # of a text that ends with a label, and of the text after it
+_OPEN_LABEL = re.compile(r"(?:[:：=]|\b(?:is|are)|是)\s*\Z", re.IGNORECASE)
 _MAX_REPEATED_SECRETS = 64  # of one turn that are looked for in other texts
 _FINDINGS_VERSION = 1  # of the form in which `scanned` writes findings; others are not used
 
@@ -212,11 +214,15 @@ def _redact_turn(turn: Turn) -> Turn:
 def redact_for_index(texts: Sequence[str]) -> str:
     """The texts of a turn or thought as one, redacted before it is embedded and indexed.
 
-    They are scanned one by one, as they are when they are recalled, so that each is scanned only once.
+    They are scanned one by one, as they are when they are recalled, so that each is scanned only once. Where
+    a text ends with a label ("my password is:"), the next one is also scanned with it.
     """
     secrets: dict[str, str] = {}
     for text in texts:
         secrets |= secret_values(text)
+    for text, following in pairwise(texts):
+        if _OPEN_LABEL.search(text[-_MAX_LABEL_CHARACTERS:]):
+            secrets |= secret_values(f"{text[-_MAX_LABEL_CHARACTERS:]} {following[:_MAX_LABEL_CHARACTERS]}")
     return "\n".join(redact(redact_values(redact(text), secrets)) for text in texts)
 
 
