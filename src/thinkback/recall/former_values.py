@@ -19,6 +19,7 @@ from math import inf
 from typing import NamedTuple
 
 from thinkback.language.names import USER
+from thinkback.language.owners import asks_about_user
 from thinkback.language.query_tense import is_past
 from thinkback.language.questions import asks_for_several
 from thinkback.language.restrictions import find_domains, find_restriction
@@ -86,7 +87,7 @@ def leave_out_former(search: Search, hits: list[MemoryHit], answers: Mapping[Ref
         if _may_matter_for_safety(hit):
             continue
         fact = _names_rival(hit, former, thought_about) or (
-            _tells_end(hit, _answered_otherwise(hit, former, present, answers), question)
+            _tells_end(hit, _answered_otherwise(question, hit, former, present, answers), question)
             if _is_stated(hit)
             else None
         )
@@ -193,9 +194,16 @@ def _tells_end(hit: MemoryHit, former: Sequence[_FormerFact], question: str) -> 
 
 
 def _answered_otherwise(
-    hit: MemoryHit, former: Sequence[_FormerFact], present: Sequence[MemoryHit], answers: Mapping[Ref, float]
+    question: str,
+    hit: MemoryHit,
+    former: Sequence[_FormerFact],
+    present: Sequence[MemoryHit],
+    answers: Mapping[Ref, float],
 ) -> list[_FormerFact]:
-    """The former facts of whose subject another current thought, one of no end, answers about as well."""
+    """The former facts of whose subject another current thought, one of no end, answers about as well.
+
+    If the question asks about the user, a thought about the user is enough.
+    """
     least = max(MIN_OTHER_ANSWER_SCORE, answers.get(hit.row.ref, -inf) - OTHER_ANSWER_RANGE)
     subjects = {
         other.memory.subject
@@ -205,7 +213,8 @@ def _answered_otherwise(
         and other.row.ref != hit.row.ref
         and not load_patterns("ends").search(other.row.text)
     }
-    return [fact for fact in former if fact.thought.subject in subjects]
+    of_user = USER in subjects and asks_about_user(question)
+    return [fact for fact in former if of_user or fact.thought.subject in subjects]
 
 
 def _may_matter_for_safety(hit: MemoryHit) -> bool:
