@@ -181,7 +181,8 @@ KIN_WORDS_EN = (
     "|children|kids|baby|toddler|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew"
     "|friend|roommate|flatmate|colleague"
     "|boss|neighbou?r|mother-in-law|father-in-law|dog|cat|guest|teammate|coworker"
-    "|(?<=my )(?:mate|buddy|housemate|classmate|gran|granny|nan|nana|grandad)"  # not "sorry mate im allergic"
+    # with "my" only: "sorry mate im allergic" is about the user
+    "|(?<=my )(?:mate|buddy|housemate|classmate|gran|granny|nan|nana|grandad|fella|missus|hubby|bf|gf)"
     "|grandson|granddaughter|stepson|stepdaughter"
 )
 KIN_WORDS_ZH = (

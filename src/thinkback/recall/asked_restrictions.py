@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from thinkback.language.owners import names_nobody_else, tells_of_another
+from thinkback.language.owners import has_word, names_nobody_else, tells_of_another
 from thinkback.language.restrictions import Restriction, find_domains, find_restriction
 from thinkback.language.tokens import fold_text
 from thinkback.language.writing_systems import has_han
@@ -27,6 +27,14 @@ _ASKED_THINGS = frozenset(
 _FAMILY = re.compile(
     r"\b(?:family|everyone|everybody|anyone|relatives|kids|guests)\b|家里?人|大家|全家|客人", re.I
 )
+# "what cant donal eat": whoever is named there is asked about
+_NAMED_SUBJECT = re.compile(
+    r"\b(?:can['’]?t|cannot|can|shouldn['’]?t|mustn['’]?t|should|is|are)"
+    r" (?!(?:i|we|you|u|not|be|the|he|she|they)\b)(?P<name>[^\W\d_]+)"
+    r" (?:not )?(?:eat|drink|have|take|allergic|intolerant|avoid)\b",
+    re.I,
+)
+_OF_ANOTHER = re.compile(r"\bs?he(?:['’]?s| is| can['’]?t| cannot| has)\b|[他她]", re.I)
 # the user speaks of themselves, whoever else is mentioned: "mom says im allergic", "my wife and i are vegan"
 _OF_SPEAKER = re.compile(
     r"\b(?:i['’]?m|i am|i (?:can|can['’]?t|cannot|don['’]?t|do not|never|get|have)"
@@ -56,8 +64,13 @@ def find_asked_restrictions(question: str, statements: Iterable[ScoredSentence])
         for sentence in told
         if (restriction := find_restriction(sentence.text)) is not None and _is_of_kind(question, restriction)
     ]
-    named = [pair for pair in stated if _names_holder(question, pair[1])]
-    if named or not _is_about_user(question):
+    subject = _NAMED_SUBJECT.search(question)
+    named = [
+        pair
+        for pair in stated
+        if _names_holder(question, pair[1]) or (subject and has_word(pair[0].text, subject["name"]))
+    ]
+    if named or subject or not _is_about_user(question):
         judge = AnswerJudge(_CANT.sub("can't", question))
         asked = named or [pair for pair in stated if judge.has_required_words(pair[0].text)]
     else:
@@ -113,7 +126,8 @@ def _is_about_user(question: str) -> bool:
 def _concerns_user(sentence: ScoredSentence, restriction: Restriction) -> bool:
     if _OF_SPEAKER.search(sentence.text):
         return True
-    return restriction.concerns_user and not tells_of_another(sentence.text)
+    is_of_another = tells_of_another(sentence.text) or _OF_ANOTHER.search(sentence.text)
+    return restriction.concerns_user and not is_of_another
 
 
 def _names_holder(question: str, restriction: Restriction) -> bool:
