@@ -85,13 +85,13 @@ def test_all_restrictions_of_the_one_who_is_asked_about_are_told(
         ),
         (["i dont eat pork", "my friend zed is vegan"], "what can zed not eat", ["vegan"], []),
         (
-            ["my fella donal, hes coeliac", "i dont eat pork"],
+            ["my fella is donal, hes coeliac", "i dont eat pork"],
             "what cant donal eat",
             ["coeliac"],
             ["pork"],
         ),
         (
-            ["my fella donal, hes coeliac", "i dont eat pork"],
+            ["my fella is donal, hes coeliac", "i dont eat pork"],
             "what cant i eat",
             ["pork"],
             ["coeliac"],
